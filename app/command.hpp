@@ -57,7 +57,7 @@ struct ListOptions {
   std::string what;  ///< empty = everything; envs, raters, noise, estimators, weights, policies, learn, …
   bool json = false;
   bool schema = false;   ///< the JSON Schema of suite files instead
-  std::string markdown;  ///< a page of docs/reference instead: a word of reference_pages() (app/reference/reference.hpp)
+  std::string markdown;  ///< a page of docs/reference instead: a word of reference_pages() (app/reference/schema.hpp)
 };
 int list(const ListOptions&);
 
@@ -124,7 +124,7 @@ struct StatsOptions {
 };
 int stats(const StatsOptions&);
 
-/// How a file of scores is read (app/flags/score_options.hpp). Columns: empty = as ScoreColumns has it; "none" = not there.
+/// How a file of scores is read (app/flags/flag_values.hpp). Columns: empty = as ScoreColumns has it; "none" = not there.
 struct ScoreOptions {
   std::string prompt, response, sample, score, rater, gold;
   std::string scale;  ///< "0..5 by 0.5"; empty = of the scores
@@ -243,5 +243,20 @@ int worker(const WorkerOptions&);
 int doctor(bool json);
 
 int version(bool json);
+
+// What this binary is: for --version and for the provenance of result files.
+
+/// Known when the program was built.
+struct BuildFacts {
+  std::string version, revision;  ///< of the program; git revision, "-dirty" when the tree had changes, "unknown" without git
+  std::string compiler, flags, build_type;
+  std::string hdf5;  ///< version of the headers compiled against
+  std::string mpi;   ///< version of the standard, "3.1"; empty = built without MPI
+  bool cuda = false;
+  std::string suites_of_sources, suites_installed;  ///< folders of shipped suites, from the program's own: built, installed
+};
+BuildFacts build_facts();
+/// Names this build for what only the same build takes over: two that git does not tell apart differ in the program's bytes.
+std::string build_name();
 
 }  // namespace odrpo::app

@@ -1,34 +1,36 @@
-// `odrpo-bench doctor`: what this machine is, how steady its clock is, and what is missing. Reports; refuses nothing.
-#include <fmt/format.h>
-#include <gnu/libc-version.h>
-#include <unistd.h>
-
+// `odrpo-bench doctor` and `odrpo-bench bench`. doctor: what this machine is, how steady its clock is, and what is missing. Refuses nothing.
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
+#include <string>
+#include <unistd.h>
 #include <utility>
+#include <vector>
 
-#include "app/build_facts.hpp"
-#include "kernels/system/host.hpp"
+#include <fmt/format.h>
+#include <gnu/libc-version.h>
+
 #include "app/command.hpp"
-#include "gate/host_noise.hpp"
+#include "gate/conditions.hpp"
 #include "kernels/device/devices.hpp"
 #include "kernels/isa.hpp"
+#include "kernels/shared/json.hpp"
+#include "kernels/shared/words.hpp"
+#include "kernels/system/host.hpp"
+#include "kernels/system/process.hpp"
 #include "kernels/system/text.hpp"
 
 namespace odrpo::app {
 namespace {
 
 namespace fs = std::filesystem;
-using json = nlohmann::ordered_json;
-
 /// The first line of a small file of the system; empty when it is not there.
 std::string first_line(const char* path) {
   std::ifstream in(path);
@@ -75,12 +77,12 @@ std::string why_not_writable() {
 }
 
 /// CUDA devices and what drives them, or why there is none.
-json cuda_facts() {
+Json cuda_facts() {
   const Devices found = find_devices(true);
-  json out;
-  out["devices"] = json::array();
+  Json out;
+  out["devices"] = Json::array();
   for (const DeviceFacts& d : found.all) {
-    json device = {{"name", d.name},
+    Json device = {{"name", d.name},
                    {"compute_capability", fmt::format("{}.{}", d.major, d.minor)},
                    {"multiprocessors", d.multiprocessors},
                    {"memory_bytes", d.memory_bytes},
@@ -90,7 +92,7 @@ json cuda_facts() {
     out["devices"].push_back(std::move(device));
   }
   if (found.all.empty()) out["why_none"] = found.why_none;
-  const auto version = [](int v) { return v > 0 ? json(cuda_version_text(v)) : json(); };
+  const auto version = [](int v) { return v > 0 ? Json(cuda_version_text(v)) : Json(); };
   out["driver_supports"] = version(found.driver);
   out["built_with"] = version(found.runtime);
   if (const std::string driver = first_line("/proc/driver/nvidia/version"); !driver.empty()) out["driver"] = shown(driver, 200);
@@ -104,7 +106,7 @@ std::string locale_words() {
   return "none";
 }
 
-json timing_facts(const HostNoise& n) {
+Json timing_facts(const HostNoise& n) {
   const auto per_core = n.load_per_core();
   return {{"verdict", n.verdict()},
           {"decided_by", n.decided_by()},
@@ -114,13 +116,13 @@ json timing_facts(const HostNoise& n) {
           {"cpu_spread_percent", n.cpu_spread},
           {"worst_pair_percent", n.worst_pair},
           {"waiting_percent", n.waiting},
-          {"load_per_core", per_core ? json(*per_core) : json()},
+          {"load_per_core", per_core ? Json(*per_core) : Json()},
           {"measurements", n.units},
           {"work_ms", n.wall_ms},
           {"work_cpu_ms", n.cpu_ms}};
 }
 
-json diagnosis() {
+Json diagnosis() {
   const BuildFacts b = build_facts();
   const HostFacts h = host_facts();
   std::array<double, 3> load{};
@@ -128,11 +130,11 @@ json diagnosis() {
   const auto granted = granted_cores();
   const double cores = std::min<double>(h.cores, granted.value_or(h.cores));
   const HostNoise noise = measure_noise(has_load ? std::optional(HostLoad{load[0], cores}) : std::nullopt);
-  json out;
+  Json out;
   out["timing"] = timing_facts(noise);
   out["cpu"] = {{"model", h.cpu}, {"cores_usable", h.cores}, {"cores_online", sysconf(_SC_NPROCESSORS_ONLN)}};
   if (granted) out["cpu"]["cores_granted"] = *granted;
-  out["cpu"]["load"] = has_load ? json(load) : json();
+  out["cpu"]["load"] = has_load ? Json(load) : Json();
   out["cpu"]["isa"] = h.isa;
   for (const Isa isa : {Isa::portable, Isa::avx2})
     if (has_isa(isa)) out["cpu"]["isa_available"].push_back(isa_name(isa));
@@ -140,7 +142,7 @@ json diagnosis() {
   if (const auto granted = granted_memory()) out["memory"]["granted_bytes"] = *granted;
   std::error_code error;
   const auto space = fs::space(".", error);
-  out["folder"] = {{"path", shown(fs::current_path(error).string(), 4096)}, {"free_bytes", error ? json() : json(space.available)}};
+  out["folder"] = {{"path", shown(fs::current_path(error).string(), 4096)}, {"free_bytes", error ? Json() : Json(space.available)}};
   const std::string why = why_not_writable();
   out["folder"]["writable"] = why.empty();
   if (!why.empty()) out["folder"]["why_not"] = why;
@@ -161,8 +163,8 @@ json diagnosis() {
 
 void line(std::string_view name, const std::string& text) { fmt::print("{:<10} {}\n", name, text); }
 
-void print_cuda(const json& c) {
-  const auto text = [](const json& value) { return value.get<std::string>(); };
+void print_cuda(const Json& c) {
+  const auto text = [](const Json& value) { return value.get<std::string>(); };
   if (c["devices"].empty()) line("cuda", "no CUDA device: " + text(c["why_none"]));
   std::string_view name = "cuda";
   for (const auto& d : c["devices"]) {
@@ -177,9 +179,9 @@ void print_cuda(const json& c) {
   if (c.contains("driver")) line("", text(c["driver"]));
 }
 
-void print_text(const json& d) {
-  const auto text = [](const json& value) { return value.get<std::string>(); };
-  const json &t = d["timing"], &c = d["cpu"], &m = d["memory"], &f = d["folder"];
+void print_text(const Json& d) {
+  const auto text = [](const Json& value) { return value.get<std::string>(); };
+  const Json &t = d["timing"], &c = d["cpu"], &m = d["memory"], &f = d["folder"];
   const auto number = [&](const char* key) { return t[key].get<double>(); };
   const std::string reason = text(t["reason"]);
   line("timing", fmt::format("{}: {}", text(t["verdict"]), reason.empty() ? text(t["advice"]) : reason));
@@ -199,9 +201,7 @@ void print_text(const json& d) {
     const auto load = c["load"].get<std::array<double, 3>>();
     line("", fmt::format("load {:.2f}, {:.2f}, {:.2f} (1, 5, 15 minutes)", load[0], load[1], load[2]));
   }
-  std::string available;
-  for (const auto& isa : c["isa_available"]) available += (available.empty() ? "" : ", ") + text(isa);
-  line("", fmt::format("instruction set {} (available: {})", text(c["isa"]), available));
+  line("", fmt::format("instruction set {} (available: {})", text(c["isa"]), joined(c["isa_available"], text)));
   std::string memory =
       fmt::format("{} free of {}", bytes_text(m["available_bytes"].get<double>()), bytes_text(m["total_bytes"].get<double>()));
   if (m.contains("granted_bytes")) memory += fmt::format(", {} granted by the control group", bytes_text(m["granted_bytes"].get<double>()));
@@ -212,7 +212,7 @@ void print_text(const json& d) {
                        f["writable"].get<bool>() ? "writable" : "NOT writable: " + text(f["why_not"]) + " (run needs -o elsewhere)"));
   print_cuda(d["cuda"]);
   line("locale", text(d["locale"]) + "; numbers have a point whatever it says");
-  const json& v = d["versions"];
+  const Json& v = d["versions"];
   line("versions", fmt::format("odrpo-bench {} (revision {})", text(v["odrpo-bench"]), text(v["revision"])));
   line("", fmt::format("{} ({}), libc {}, HDF5 {}", text(v["compiler"]), text(v["build_type"]), text(v["libc"]), text(v["hdf5"])));
   line("", fmt::format("fmt {}, JSON {}; {}", text(v["fmt"]), text(v["json"]), text(v["system"])));
@@ -221,10 +221,25 @@ void print_text(const json& d) {
 }  // namespace
 
 int doctor(bool as_json) {
-  const json d = diagnosis();
-  if (as_json) std::cout << d.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
+  const Json d = diagnosis();
+  if (as_json) std::cout << d.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   else print_text(d);
   return 0;
+}
+
+// `odrpo-bench bench`: starts the microbenchmark program, which stands beside this one, with the arguments as they are.
+
+int bench(const std::vector<std::string>& arguments) {
+  std::error_code error;
+  const auto here = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  const auto program = (here / "odrpo-bench-perf").string();
+  if (access(program.c_str(), X_OK) != 0)
+    throw Failure(
+        Exit::io,
+        program + " is not there: configure with -DODRPO_BENCH=ON (needs libbenchmark-dev) and build again, or use ./bootstrap.sh bench");
+  Command command{program, arguments, own_environment()};
+  command.arguments.insert(command.arguments.begin(), program);
+  throw Failure(Exit::io, "cannot start " + program + ": " + std::strerror(exec_program(command)));
 }
 
 }  // namespace odrpo::app

@@ -16,8 +16,8 @@
 #include "app/command.hpp"
 #include "app/options/flag_binding.hpp"
 #include "app/run/shard.hpp"
+#include "kernels/shared/words.hpp"
 #include "kernels/system/signals.hpp"
-#include "kernels/shared/suggest.hpp"
 #include "kernels/system/terminal.hpp"
 
 namespace odrpo::app {

@@ -3,14 +3,14 @@
 
 #include <cstdio>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "app/build_facts.hpp"
 #include "app/command.hpp"
 #include "built.hpp"
+#include "kernels/shared/json.hpp"
 #include "kernels/system/host.hpp"
+#include "kernels/system/text.hpp"
 #include "results/store/digest.hpp"
 #include "results/store/store.hpp"
 #include "revision.hpp"
@@ -40,7 +40,7 @@ int version(bool json) {
   const BuildFacts b = build_facts();
   const HostFacts h = host_facts();
   if (json) {
-    const nlohmann::ordered_json out = {{"name", "odrpo-bench"},  {"version", b.version},
+    const Json out = {{"name", "odrpo-bench"},  {"version", b.version},
                                         {"revision", b.revision}, {"compiler", b.compiler},
                                         {"flags", b.flags},       {"build_type", b.build_type},
                                         {"isa", h.isa},           {"cuda", b.cuda},
@@ -52,7 +52,7 @@ int version(bool json) {
   fmt::print("odrpo-bench {} (revision {})\n", b.version, b.revision);
   fmt::print("built with {} ({}), HDF5 {}, result schema {}, CUDA {}, MPI {}\n", b.compiler, b.build_type, b.hdf5, schema_version,
              b.cuda ? "yes" : "no", b.mpi.empty() ? "no" : b.mpi);
-  fmt::print("runs here on {}, {} core{}, instruction set {}\n", h.cpu, h.cores, h.cores == 1 ? "" : "s", h.isa);
+  fmt::print("runs here on {}, {}, instruction set {}\n", h.cpu, counted(h.cores, "core"), h.isa);
   return 0;
 }
 

@@ -8,6 +8,7 @@ add_library(odrpo_flags INTERFACE)
 target_compile_options(odrpo_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wno-psabi;-ffp-contract=off;-fno-math-errno>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-falign-functions=64>
+  $<$<AND:$<BOOL:${CMAKE_UNITY_BUILD}>,$<COMPILE_LANG_AND_ID:CXX,GNU>>:-Wno-subobject-linkage>  # a joined source looks like a header to g++
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${ODRPO_WERROR}>>:-Werror>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict;-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-array-bounds>  # false alarms of g++ 12 at -O3
   # g++ 13 and later see no store into an array whose used part has a run-time length; g++ 12 and clang go on checking

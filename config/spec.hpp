@@ -8,7 +8,7 @@
 #include "config/catalogue/env_config.hpp"
 #include "envs/rater/rater.hpp"
 #include "estimators/estimator.hpp"
-#include "kernels/shared/word.hpp"
+#include "kernels/shared/words.hpp"
 #include "policies/policy.hpp"
 #include "results/store/record.hpp"
 

@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "estimators/group/entries.hpp"
 #include "estimators/group/group.hpp"
-#include "estimators/group/range.hpp"
-#include "estimators/group/whitening_scale.hpp"
 #include "estimators/level_values.hpp"
 #include "estimators/weights.hpp"
 #include "kernels/shared/failure.hpp"
@@ -283,10 +282,6 @@ int mark(const T* value, int groups, int rollouts, bool drop_dead, std::uint8_t*
   }
   return count;
 }
-
-}  // namespace
-
-namespace {
 
 template <class T>
 void leave_out(const T* value, int groups, int rollouts, std::uint8_t* mask) {

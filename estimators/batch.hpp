@@ -1,4 +1,4 @@
-// Estimators on a batch of groups: tables made once per run in double, then one pass per step, in float for whole scores.
+// Estimators on a batch of groups: tables made once per run in double, then one pass per step, in float for whole scores; and whitening.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -10,6 +10,7 @@
 #include "estimators/group/entries.hpp"
 #include "kernels/group_table.hpp"
 #include "kernels/isa.hpp"
+#include "kernels/math.hpp"
 #include "kernels/shared/judge_model.hpp"
 
 namespace odrpo {
@@ -108,9 +109,22 @@ int fill_mask(const std::uint8_t* score, int groups, int rollouts, bool drop_dea
 int fill_mask(const float* reward, int groups, int rollouts, bool drop_dead, std::uint8_t* mask);
 int fill_mask(const double* reward, int groups, int rollouts, bool drop_dead, std::uint8_t* mask);
 
-/// Takes the pivot of every group (pivot_of() of group/range.hpp) out of mask[group][G].
+/// Takes the pivot of every group (pivot_of() of group/entries.hpp) out of mask[group][G].
 void leave_pivots_out(const std::uint8_t* score, int groups, int rollouts, std::uint8_t* mask);
 void leave_pivots_out(const float* reward, int groups, int rollouts, std::uint8_t* mask);
 void leave_pivots_out(const double* reward, int groups, int rollouts, std::uint8_t* mask);
+
+// What a batch's advantages are divided by when they are whitened.
+
+/// For float, or for double where counts are large.
+template <class Real>
+ODRPO_HD Real whitening_scale(const Whitening& w, Real variance) {
+  const Real eps = static_cast<Real>(w.eps);
+  switch (w.scale) {
+    case WhitenScale::inside: return math::sqrt(variance + eps);
+    case WhitenScale::floor: return math::sqrt(variance > eps ? variance : eps);
+    default: return math::sqrt(variance) + eps;
+  }
+}
 
 }  // namespace odrpo

@@ -92,7 +92,7 @@ std::string forms_of(Compat system) {
   for (const Convention& row : table) {
     if (row.system != system) continue;
     const std::string word(row_of(row.form).word);
-    cardinal += (cardinal.empty() ? "" : ", ") + word;
+    add_item(cardinal, word);
     if (!row.levels_source.empty()) ordinal += ", odrpo(" + word + ") with any weight or by bits";
   }
   return cardinal + ordinal;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "estimators/group/bits.hpp"
+#include "estimators/group/level_forms.hpp"
 #include "estimators/level_values.hpp"
 #include "kernels/shared/failure.hpp"
 

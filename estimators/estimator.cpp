@@ -93,9 +93,7 @@ std::optional<EstimatorConfig> parse_estimator(std::string_view word) {
 
 EstimatorConfig estimator_named(std::string_view word) {
   if (const auto config = parse_estimator(word)) return *config;
-  std::string all;
-  for (const std::string_view known : whole_catalogue()) all.append(all.empty() ? "" : ", ").append(known);
-  throw Failure(Exit::usage, "there is no estimator \"" + std::string(word) + "\" (there are " + all + ")");
+  throw Failure(Exit::usage, "there is no estimator \"" + std::string(word) + "\" (there are " + joined(whole_catalogue()) + ")");
 }
 
 std::span<const std::string_view> estimator_catalogue() {

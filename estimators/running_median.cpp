@@ -8,8 +8,8 @@
 
 #include "estimators/batch.hpp"
 #include "estimators/definition.hpp"
+#include "estimators/group/entries.hpp"
 #include "estimators/group/level_forms.hpp"
-#include "estimators/group/range.hpp"
 #include "kernels/shared/failure.hpp"
 
 namespace odrpo {

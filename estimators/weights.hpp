@@ -3,7 +3,7 @@
 #pragma once
 #include "kernels/math.hpp"
 #include "kernels/portable.hpp"
-#include "kernels/shared/word.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo {
 

@@ -46,8 +46,8 @@ class Commands {
     for (char& c : end)
       if (c == '\n') c = ' ';
     throw Failure(Exit::runs_failed,
-                  fmt::format("--build-baseline: \"{}\" ended with {}{}", printable_line(fmt::format("{}", fmt::join(words, " "))),
-                              done.said, end.empty() ? "" : "; its stdout ends: " + printable_line(end)));
+                  fmt::format("--build-baseline: \"{}\" ended with {}{}", printable_line(joined(words, {}, " ")), done.said,
+                              end.empty() ? "" : "; its stdout ends: " + printable_line(end)));
   }
 
  private:

@@ -10,6 +10,7 @@
 #include "gate/options.hpp"
 #include "gate/report/output.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 
@@ -25,12 +26,13 @@ std::optional<double> read_share(const std::string& text) {
 std::vector<std::string> comma_words(const std::vector<std::string>& given) {
   std::vector<std::string> words;
   for (const auto& list : given)
-    for (std::size_t at = 0; at <= list.size();) {
-      const std::size_t end = std::min(list.find(',', at), list.size());
-      words.push_back(list.substr(at, end - at));
-      at = end + 1;
-    }
+    for (std::string& word : split(list, ',')) words.push_back(std::move(word));
   return words;
+}
+
+void refuse_fail_on(const std::string& word, const std::vector<std::string>& known) {
+  throw Failure(Exit::usage, fmt::format("--fail-on: unknown word \"{}\"{}; known: {}", printable_line(word), did_you_mean(word, known),
+                                         fmt::join(known, ", ")));
 }
 
 double read_limit(const std::string& text, double same) {
@@ -52,8 +54,7 @@ GateFailOn read_fail_on(const std::vector<std::string>& given, bool timed) {
     if (word == "counts") out.counts = true;
     else if (verdict && *verdict != GateVerdict::same) out.verdicts.push_back(*verdict);
     else if (word != "nothing" || words.size() > 1)
-      throw Failure(Exit::usage, fmt::format("--fail-on: unknown word \"{}\"{}; known: {}", printable_line(word), did_you_mean(word, known),
-                                             fmt::join(known, ", ")));
+      refuse_fail_on(word, known);
   }
   return out;
 }

@@ -10,7 +10,6 @@
 #include "gate/options.hpp"
 #include "gate/report/report.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/shared/suggest.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
 
@@ -36,9 +35,7 @@ std::string word_lines(std::span<const Word<E>> table) {
 template <class E>
 E word_or_refuse(const char* flag, std::span<const Word<E>> table, const std::string& word) {
   if (const auto found = find_word(table, word)) return *found;
-  std::vector<std::string> words;
-  for (const auto& w : table) words.emplace_back(w.word);
-  std::string near = did_you_mean(word, words);
+  std::string near = did_you_mean(word, words_in(table));
   for (const auto& w : table)
     if (near.empty() && word.size() > 3 && w.help.find(word) != std::string_view::npos)
       near = fmt::format("; did you mean \"{}\"?", w.word);
@@ -50,6 +47,8 @@ E word_or_refuse(const char* flag, std::span<const Word<E>> table, const std::st
 std::optional<double> read_share(const std::string& text);
 /// The words of a flag that is given once or several times, with commas.
 std::vector<std::string> comma_words(const std::vector<std::string>& given);
+/// Failure usage for a word of --fail-on that is none.
+[[noreturn]] void refuse_fail_on(const std::string& word, const std::vector<std::string>& known);
 /// --fail-on of the gates of files: words of a table of verdicts but `good`, or "nothing"; the default where it is not given.
 template <class Verdict>
 std::vector<Verdict> read_verdicts(const std::vector<std::string>& given, std::span<const Word<Verdict>> table, Verdict good,
@@ -64,8 +63,7 @@ std::vector<Verdict> read_verdicts(const std::vector<std::string>& given, std::s
     const auto verdict = find_word(table, word);
     if (verdict && *verdict != good) out.push_back(*verdict);
     else if (word != "nothing" || words.size() > 1)
-      throw Failure(Exit::usage, fmt::format("--fail-on: unknown word \"{}\"{}; known: {}", printable_line(word), did_you_mean(word, known),
-                                             fmt::join(known, ", ")));
+      refuse_fail_on(word, known);
   }
   return out;
 }

@@ -3,22 +3,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "gate/limits.hpp"
-#include "gate/report/report_words.hpp"
+#include "gate/report/report.hpp"
+#include "kernels/shared/json.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
-#include "kernels/system/page_text.hpp"
+#include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
 
 namespace odrpo {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-std::string_view word_for(LimitVerdict v) { return word_of(std::span<const Word<LimitVerdict>>(limit_verdict_words), v); }
+std::string_view limit_word(LimitVerdict v) { return word_of(std::span<const Word<LimitVerdict>>(limit_verdict_words), v); }
 
 /// What is measured: "ratio", "seconds", "levels", "% of the possible", and by how much a number is scaled for it.
 struct Unit {
@@ -54,10 +52,8 @@ std::vector<std::size_t> order_of(const LimitsReport& r) {
 }
 
 std::string rules_line(const LimitsReport& r) {
-  std::vector<std::string_view> words;
-  for (const LimitVerdict v : r.fail_on) words.push_back(word_for(v));
   return fmt::format("limits of {}, fails on {}", r.limits_from.empty() ? "the suite" : "'" + printable_line(r.limits_from) + "'",
-                     words.empty() ? "nothing" : fmt::format("{}", fmt::join(words, ", ")));
+                     r.fail_on.empty() ? "nothing" : joined(r.fail_on, limit_word));
 }
 
 std::vector<std::string> notes_of(const LimitsReport& r) {
@@ -89,9 +85,9 @@ std::string limit_sentence(const GateLimit& limit, const LimitResult& result) {
   if (result.failed > 0) failed += fmt::format("; {} of the row failed", runs_text(static_cast<std::size_t>(result.failed)));
   if (result.failed_over > 0)
     failed += fmt::format("; {} that it is compared with failed", runs_text(static_cast<std::size_t>(result.failed_over)));
-  if (!result.why.empty()) return fmt::format("{}: not measured: {}{}", word_for(result.verdict), result.why, failed);
+  if (!result.why.empty()) return fmt::format("{}: not measured: {}{}", limit_word(result.verdict), result.why, failed);
   const MeanInterval& m = result.measured;
-  std::string out = fmt::format("{}: {} {}", word_for(result.verdict), number_text(limit, m.mean), unit_of(limit).word);
+  std::string out = fmt::format("{}: {} {}", limit_word(result.verdict), number_text(limit, m.mean), unit_of(limit).word);
   if (m.n > 1) out += fmt::format(" [{}, {}]", number_text(limit, m.lo), number_text(limit, m.hi));
   out += fmt::format(", limit{}, n = {} seed{} of {} {}{}", bound_text(limit), m.n, m.n == 1 ? " (no interval)" : "s", result.cells,
                      limit.over.empty() ? "run" : "pair", result.cells == 1 ? "" : "s");
@@ -100,12 +96,7 @@ std::string limit_sentence(const GateLimit& limit, const LimitResult& result) {
 }
 
 std::string limits_outcome(const LimitsReport& r) {
-  std::string out;
-  for (const auto& w : limit_verdict_words) {
-    const auto count = std::count_if(r.results.begin(), r.results.end(), [&](const LimitResult& x) { return x.verdict == w.value; });
-    if (count > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", count, w.word);
-  }
-  return fmt::format("{} limit{}: {} (exit {})", r.limits.size(), r.limits.size() == 1 ? "" : "s", out, limits_exit(r));
+  return fmt::format("{}: {} (exit {})", counted(r.limits.size(), "limit"), verdict_counts(limit_verdict_words, r.results), limits_exit(r));
 }
 
 std::string limits_text(const LimitsReport& r) {
@@ -125,14 +116,13 @@ std::string limits_text(const LimitsReport& r) {
 }
 
 std::string limits_json(const LimitsReport& r) {
-  const auto number = [](double x) { return std::isfinite(x) ? Json(x) : Json(); };
   Json limits = Json::array(), fail_on = Json::array();
-  for (const LimitVerdict v : r.fail_on) fail_on.push_back(word_for(v));
+  for (const LimitVerdict v : r.fail_on) fail_on.push_back(limit_word(v));
   for (const std::size_t i : order_of(r)) {
     const GateLimit& limit = r.limits[i];
     const LimitResult& x = r.results[i];
     limits.push_back({{"limit", limit_name(limit)},
-                      {"verdict", word_for(x.verdict)},
+                      {"verdict", limit_word(x.verdict)},
                       {"fails", std::find(r.fail_on.begin(), r.fail_on.end(), x.verdict) != r.fail_on.end()},
                       {"sentence", limit_sentence(limit, x)},
                       {"value", column_of(limit.value).word},
@@ -142,9 +132,9 @@ std::string limits_json(const LimitsReport& r) {
                       {"where", limit.where},
                       {"at_most", limit.at_most ? Json(*limit.at_most) : Json()},
                       {"at_least", limit.at_least ? Json(*limit.at_least) : Json()},
-                      {"measured", x.why.empty() ? number(x.measured.mean) : Json()},
-                      {"lo", x.why.empty() ? number(x.measured.lo) : Json()},
-                      {"hi", x.why.empty() ? number(x.measured.hi) : Json()},
+                      {"measured", x.why.empty() ? Json(x.measured.mean) : Json()},
+                      {"lo", x.why.empty() ? Json(x.measured.lo) : Json()},
+                      {"hi", x.why.empty() ? Json(x.measured.hi) : Json()},
                       {"seeds", x.measured.n},
                       {"cells", x.cells},
                       {"left_out", x.left_out},
@@ -171,7 +161,7 @@ Findings limits_findings(const LimitsReport& r) {
                0};
   for (const std::size_t i : order_of(r)) {
     const LimitVerdict v = r.results[i].verdict;
-    const std::string word(word_for(v));
+    const std::string word(limit_word(v));
     const bool fails = std::find(r.fail_on.begin(), r.fail_on.end(), v) != r.fail_on.end();
     out.found.push_back(
         {limit_name(r.limits[i]), word, limit_sentence(r.limits[i], r.results[i]), fails ? word : "", v != LimitVerdict::pass, 0});

@@ -9,10 +9,9 @@
 #include <filesystem>
 #include <random>
 
+#include "gate/measure/kinds.hpp"
 #include "kernels/system/host.hpp"
-#include "gate/measure/benchmark.hpp"
-#include "gate/measure/process.hpp"
-#include "gate/measure/worker.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 namespace {
@@ -94,7 +93,7 @@ std::string host_text() {
   const HostFacts h = host_facts();
   double load = 0;
   const bool known = getloadavg(&load, 1) == 1;
-  return fmt::format("{}, {} core{}{}", h.cpu, h.cores, h.cores == 1 ? "" : "s", known ? fmt::format(", load {:.1f}", load) : "");
+  return fmt::format("{}, {}{}", h.cpu, counted(h.cores, "core"), known ? fmt::format(", load {:.1f}", load) : "");
 }
 
 std::vector<std::string> words_of_kind(ComparedKind kind, const GateOptions& o) {

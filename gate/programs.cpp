@@ -11,7 +11,6 @@
 #include "gate/prepare.hpp"
 #include "gate/report/output.hpp"
 #include "gate/report/report.hpp"
-#include "gate/report/report_words.hpp"
 #include "kernels/shared/words.hpp"
 #include "kernels/system/terminal.hpp"
 
@@ -20,7 +19,7 @@ namespace {
 
 /// Of a gate against what is stored: sessions differ more than a gate's pairs, so less is promised (docs/gate-details.md).
 constexpr double same_as_stored = 0.10;
-const std::vector<int> looks_against_stored = {10, 20};
+constexpr int looks_against_stored[] = {10, 20};
 
 /// Checksums alone: a block of every case, whose times nobody looks at.
 GateRun compare_checksums(const GateKind& kind, std::span<const StoredCase> stored) {
@@ -104,7 +103,7 @@ void set_rules_of_stored(GateReport& report, const StoredBaseline& stored) {
   std::vector<std::vector<std::vector<double>>> times;
   for (const StoredCase& c : stored.cases) times.push_back(logarithms(c.sessions));
   report.rules.drift = session_drift(times);
-  report.rules.looks = looks_against_stored;
+  report.rules.looks.assign(std::begin(looks_against_stored), std::end(looks_against_stored));
   report.rules.same = same_as_stored;
   report.stored_sessions = static_cast<int>(stored.sessions.size());
 }

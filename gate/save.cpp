@@ -13,11 +13,11 @@
 #include <optional>
 
 #include "gate/prepare.hpp"
-#include "gate/report/report_words.hpp"
+#include "gate/report/report.hpp"
 #include "kernels/shared/words.hpp"
 #include "kernels/system/output_file.hpp"
-#include "kernels/system/page_text.hpp"
 #include "kernels/system/terminal.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 namespace {
@@ -152,8 +152,8 @@ int save_gate(const GateOptions& o) {
   }
   if (o.quiet) return static_cast<int>(Exit::ok);
   std::string out = fmt::format(
-      "saved {}: {} case{}, {}\n", short_text(o.save, 50), stored.cases.size(), stored.cases.size() == 1 ? "" : "s",
-      timed ? fmt::format("{} session{} of times", stored.sessions.size(), stored.sessions.size() == 1 ? "" : "s") : "no times");
+      "saved {}: {}, {}\n", short_text(o.save, 50), counted(stored.cases.size(), "case"),
+      timed ? counted(stored.sessions.size(), "session") + " of times" : "no times");
   for (const Condition& c : stored.conditions) out += paragraph(fmt::format("{}: {}", c.name, short_text(c.value, 200)), 2, 4);
   for (const GateLeftOut& left : left_out)
     out += paragraph(fmt::format("left out: {}: {}", short_text(left.name, 40), short_text(left.why, 200)), 0, 2);

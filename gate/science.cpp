@@ -1,5 +1,5 @@
 // `gate --science`: reads two files, refuses what cannot be compared, and reports.
-#include "gate/science.hpp"
+#include "gate/programs.hpp"
 
 #include <fmt/format.h>
 
@@ -11,10 +11,10 @@
 #include "gate/flags.hpp"
 #include "gate/options.hpp"
 #include "gate/report/output.hpp"
-#include "gate/report/report_words.hpp"
+#include "gate/report/report.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/shared/suggest.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/shared/words.hpp"
 #include "kernels/system/terminal.hpp"
 #include "results/store/store.hpp"
 

@@ -4,24 +4,22 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
-#include <nlohmann/json.hpp>
 
-#include "gate/report/report_words.hpp"
-#include "gate/science.hpp"
+#include "gate/programs.hpp"
+#include "gate/report/report.hpp"
+#include "kernels/shared/json.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
-#include "kernels/system/page_text.hpp"
+#include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
 #include "results/export/file_diff.hpp"
 
 namespace odrpo {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::size_t most_cells = 20;
 
-std::string_view word_for(ScienceVerdict v) { return word_of(std::span<const Word<ScienceVerdict>>(science_verdict_words), v); }
+std::string_view science_word(ScienceVerdict v) { return word_of(std::span<const Word<ScienceVerdict>>(science_verdict_words), v); }
 
 /// Of a measure in its unit: levels, or percent.
 double in_unit(int metric, double value) { return metric == science_quality ? value : 100 * value; }
@@ -77,10 +75,7 @@ std::string margins_text(const ScienceReport& r) {
 }
 
 std::string rules_line(const ScienceReport& r) {
-  std::vector<std::string_view> words;
-  for (const ScienceVerdict v : r.fail_on) words.push_back(word_for(v));
-  return fmt::format("science, fails on {}; margins: {}", words.empty() ? "nothing" : fmt::format("{}", fmt::join(words, ", ")),
-                     margins_text(r));
+  return fmt::format("science, fails on {}; margins: {}", r.fail_on.empty() ? "nothing" : joined(r.fail_on, science_word), margins_text(r));
 }
 
 std::vector<std::string> notes_of(const ScienceReport& r) {
@@ -123,8 +118,8 @@ std::vector<std::string> reasons(const ScienceCell& cell) {
 
 /// A line with the verdict, and one for each reason.
 std::string cell_text(const ScienceCell& cell) {
-  const std::string_view word = word_for(cell.verdict);
-  const std::size_t width = page - 2 - word.size();
+  const std::string_view word = science_word(cell.verdict);
+  const std::size_t width = page_width - 2 - word.size();
   std::string out = fmt::format("{}  {}\n", padded(short_text(cell.name, width), width), word);
   for (const std::string& reason : reasons(cell)) out += paragraph(reason, 2, 2);
   return out;
@@ -138,14 +133,8 @@ std::string left_out_text(const ScienceReport& r) {
 
 std::string science_outcome(const ScienceReport& r) {
   if (r.same_digest) return "same: equal digests (exit 0)";
-  std::string out;
-  for (const auto& w : science_verdict_words) {
-    const auto count =
-        std::count_if(r.comparison.cells.begin(), r.comparison.cells.end(), [&](const ScienceCell& c) { return c.verdict == w.value; });
-    if (count > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", count, w.word);
-  }
-  const std::size_t n = r.comparison.cells.size();
-  return fmt::format("{} cell{}: {} (exit {})", n, n == 1 ? "" : "s", out, science_exit(r));
+  const auto& cells = r.comparison.cells;
+  return fmt::format("{}: {} (exit {})", counted(cells.size(), "cell"), verdict_counts(science_verdict_words, cells), science_exit(r));
 }
 
 std::string science_sentence(const ScienceCell& cell) {
@@ -155,7 +144,7 @@ std::string science_sentence(const ScienceCell& cell) {
     const ScienceMeasure& m = cell.measures[static_cast<std::size_t>(metric)];
     parts.push_back(measure_text(metric, m));
   }
-  return fmt::format("{}: {}", word_for(cell.verdict), fmt::join(parts, "; "));
+  return fmt::format("{}: {}", science_word(cell.verdict), joined(parts, {}, "; "));
 }
 
 std::string science_text(const ScienceReport& r) {
@@ -185,7 +174,7 @@ std::string science_text(const ScienceReport& r) {
 Findings science_findings(const ScienceReport& r) {
   Findings out{"science", science_outcome(r), rules_line(r), {{"OLD", r.file[0].path}, {"NEW", r.file[1].path}}, {}, {}, notes_of(r), 0};
   for (const ScienceCell& cell : r.comparison.cells) {
-    const std::string word(word_for(cell.verdict));
+    const std::string word(science_word(cell.verdict));
     out.found.push_back(
         {cell.name, word, science_sentence(cell), science_fails(r, cell) ? word : "", cell.verdict != ScienceVerdict::same, 0});
   }
@@ -204,7 +193,7 @@ std::string science_json(const ScienceReport& r) {
   };
   Json margins, fail_on = Json::array(), cells = Json::array();
   for (std::size_t k = 0; k < science_metric_count; ++k) margins[science_metric_names[k]] = r.margins[k];
-  for (const ScienceVerdict v : r.fail_on) fail_on.push_back(word_for(v));
+  for (const ScienceVerdict v : r.fail_on) fail_on.push_back(science_word(v));
   for (const ScienceCell& cell : r.comparison.cells) {
     Json measures;
     for (std::size_t k = 0; k < science_metric_count; ++k) {
@@ -216,7 +205,7 @@ std::string science_json(const ScienceReport& r) {
                                            {"never", m.never}};
     }
     cells.push_back({{"cell", cell.name},
-                     {"verdict", word_for(cell.verdict)},
+                     {"verdict", science_word(cell.verdict)},
                      {"fails", science_fails(r, cell)},
                      {"sentence", science_sentence(cell)},
                      {"pairs", cell.pairs},
@@ -227,7 +216,7 @@ std::string science_json(const ScienceReport& r) {
                      {"measures", measures}});
   }
   const Json out = {{"kind", "science"},
-                    {"verdict", word_for(r.comparison.verdict)},
+                    {"verdict", science_word(r.comparison.verdict)},
                     {"exit", science_exit(r)},
                     {"outcome", science_outcome(r)},
                     {"equal_digests", r.same_digest},

@@ -1,5 +1,5 @@
 // `gate --self-test`: trials of the gate on work whose true change is known, and what other methods say of the same recordings.
-#include "gate/self_test.hpp"
+#include "gate/programs.hpp"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,12 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "gate/decide/decide.hpp"
-#include "gate/measure/temporary_folder.hpp"
-#include "gate/measure/worker.hpp"
+#include "gate/measure/child.hpp"
+#include "gate/measure/kinds.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/shared/json.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "results/stats/statistics.hpp"
 
@@ -153,7 +153,6 @@ std::string self_test_text(const SelfTest& test, const std::string& host) {
 }
 
 std::string self_test_json(const SelfTest& test, const std::string& host) {
-  using Json = nlohmann::ordered_json;
   const auto share = [](const std::vector<double>& yes) {
     const MeanInterval m = share_interval(yes);
     return Json{{"share", m.mean}, {"lo", m.lo}, {"hi", m.hi}, {"n", m.n}};

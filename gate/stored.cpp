@@ -7,26 +7,25 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "gate/flags.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/shared/json.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
-#include "results/export/unique_keys.hpp"
+#include "results/export/json_text.hpp"
 #include "results/store/digest.hpp"
 
 namespace odrpo {
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr const char* format_name = "odrpo-bench gate baseline";
 constexpr int format_version = 2;  // 2: with sha256
-constexpr std::size_t most_bytes = std::size_t{64} << 20, most_cases = 10'000, most_sessions = 1000;
+constexpr std::size_t most_stored_bytes = std::size_t{64} << 20, most_stored_cases = 10'000, most_sessions = 1000;
 constexpr int most_nested = 16;
 
-[[noreturn]] void refuse(const std::string& path, const std::string& what) {
+[[noreturn]] void refuse_file(const std::string& path, const std::string& what) {
   throw Failure(Exit::bad_input, fmt::format("{}: {}", printable_line(path), printable_line(what)));
 }
 
@@ -37,7 +36,7 @@ std::string text_of_file(const std::string& path) {
   char part[65536];
   while (file.read(part, sizeof part), file.gcount() > 0) {
     text.append(part, static_cast<std::size_t>(file.gcount()));
-    if (text.size() > most_bytes) refuse(path, "the file is longer than 64 MiB");
+    if (text.size() > most_stored_bytes) refuse_file(path, "the file is longer than 64 MiB");
   }
   if (file.bad()) throw Failure(Exit::io, fmt::format("cannot read '{}'", printable_line(path)));
   return text;
@@ -56,10 +55,10 @@ class Value {
  public:
   Value(const Json& json, std::string at, const std::string& path) : json_(json), at_(std::move(at)), path_(path) {}
 
-  [[noreturn]] void wrong(const std::string& what) const { refuse(path_, fmt::format("`{}` {}", at_, what)); }
+  [[noreturn]] void wrong(const std::string& what) const { refuse_file(path_, fmt::format("`{}` {}", at_, what)); }
   Value member(const char* key) const {
     if (!json_.is_object()) wrong("is no object");
-    if (!json_.contains(key)) refuse(path_, fmt::format("`{}{}{}` is missing", at_, at_.empty() ? "" : ".", key));
+    if (!json_.contains(key)) refuse_file(path_, fmt::format("`{}{}{}` is missing", at_, at_.empty() ? "" : ".", key));
     return {json_[key], at_.empty() ? key : at_ + "." + key, path_};
   }
   std::vector<Value> items(std::size_t most) const {
@@ -125,9 +124,9 @@ StoredCase read_case(const Value& v, std::size_t sessions, long long least_units
 
 /// Parses the text; no key may be twice in an object, and nothing nested as no stored baseline is.
 Json parse(const std::string& text, const std::string& path) {
-  const auto keys = unique_keys<Json>([&](const std::string& key) { refuse(path, fmt::format("`{}` is there twice in one object", key)); });
+  const auto keys = unique_keys<Json>([&](const std::string& key) { refuse_file(path, fmt::format("`{}` is there twice in one object", key)); });
   const auto watch = [&](int depth, Json::parse_event_t event, Json& value) {
-    if (depth > most_nested) refuse(path, "lists or objects are nested too deeply");
+    if (depth > most_nested) refuse_file(path, "lists or objects are nested too deeply");
     return keys(depth, event, value);
   };
   try {
@@ -138,7 +137,7 @@ Json parse(const std::string& text, const std::string& path) {
                   fmt::format("{}:{}: {}", printable_line(path), place_of(text, error.byte),
                               printable_line(what.substr(what.find("syntax error") == std::string::npos ? 0 : what.find("syntax error")))));
   } catch (const Json::exception& error) {  // a number that no double holds
-    refuse(path, error.what());
+    refuse_file(path, error.what());
   }
 }
 
@@ -184,9 +183,9 @@ StoredBaseline parse_stored(const std::string& text, const std::string& path) {
   const Json json = parse(text, path);
   const Value root(json, "", path);
   if (!json.is_object() || !json.contains("format") || json["format"] != format_name)
-    refuse(path, "is no stored baseline: gate --save writes one");
+    refuse_file(path, "is no stored baseline: gate --save writes one");
   if (root.member("version").whole(1, 1'000'000) != format_version)
-    refuse(path, fmt::format("has version {} of its format; this program reads {}: save it anew", json["version"].get<long long>(), format_version));
+    refuse_file(path, fmt::format("has version {} of its format; this program reads {}: save it anew", json["version"].get<long long>(), format_version));
   StoredBaseline out;
   out.kind = root.member("kind").text();
   if (!find_word(std::span<const Word<ComparedKind>>(compared_kind_words), out.kind)) root.member("kind").wrong("is no kind of gate");
@@ -201,7 +200,7 @@ StoredBaseline parse_stored(const std::string& text, const std::string& path) {
     if (!conditions.insert(out.conditions.back().name).second) c.member("name").wrong("is the name of two conditions");
   }
   std::set<std::string> names;
-  for (const Value& c : root.member("cases").items(most_cases)) {
+  for (const Value& c : root.member("cases").items(most_stored_cases)) {
     out.cases.push_back(read_case(c, out.sessions.size(), out.kind == "benchmark" ? 0 : 1));
     if (!names.insert(out.cases.back().name).second) c.member("case").wrong("is the name of two cases");
     out.counts.emplace_back();
@@ -209,7 +208,7 @@ StoredBaseline parse_stored(const std::string& text, const std::string& path) {
   }
   if (out.cases.empty()) root.member("cases").wrong("is empty");
   if (root.member("sha256").text() != checksum_of(json))
-    refuse(path, "was changed after it was saved: its sha256 is another; save it anew, times and counts are not written by hand");
+    refuse_file(path, "was changed after it was saved: its sha256 is another; save it anew, times and counts are not written by hand");
   return out;
 }
 

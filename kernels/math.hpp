@@ -4,6 +4,11 @@
 
 #include "kernels/portable.hpp"
 
+namespace odrpo {
+/// What a statistic is that does not exist: NaN, never 0.
+inline constexpr double undefined = __builtin_nan("");
+}  // namespace odrpo
+
 namespace odrpo::math {
 
 inline constexpr double pi = 3.14159265358979323846;

@@ -3,7 +3,7 @@
 #include <span>
 
 #include "kernels/shared/field_rules.hpp"
-#include "kernels/shared/word.hpp"
+#include "kernels/shared/words.hpp"
 #include "policies/transformer/transformer.hpp"
 
 namespace odrpo {
@@ -38,7 +38,7 @@ void describe(V& v, TransformerLearning& c) {
 /// transformer's is itself after the supervised steps.
 struct PolicyConfig {
   PolicyKind kind = PolicyKind::tabular;
-  double tilt = 0;                ///< tabular and linear: logits at the start = tilt x true quality (policies/softmax/tilt.hpp)
+  double tilt = 0;                ///< tabular and linear: logits at the start = tilt x true quality (policies/softmax/policy.hpp)
   TransformerConfig transformer;  ///< kind transformer only; so the next
   TransformerLearning learning;
   bool operator==(const PolicyConfig&) const = default;

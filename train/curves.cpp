@@ -3,8 +3,8 @@
 
 #include <iterator>
 
+#include "config/catalogue/catalogue.hpp"
 #include "config/catalogue/env_config.hpp"
-#include "config/catalogue/reward_kind.hpp"
 #include "config/spec.hpp"
 
 namespace odrpo {

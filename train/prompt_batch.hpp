@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "config/catalogue/reward_kind.hpp"
+#include "config/catalogue/catalogue.hpp"
 #include "estimators/batch.hpp"
 #include "estimators/running_median.hpp"
 #include "kernels/random_batch.hpp"

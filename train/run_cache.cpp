@@ -10,14 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "config/catalogue/reward_kind.hpp"
+#include "config/catalogue/catalogue.hpp"
 #include "config/spec.hpp"
 #include "config/write/canonical.hpp"
 #include "envs/bandit/channel.hpp"
 #include "envs/bandit/world.hpp"
 #include "estimators/batch.hpp"
 #include "estimators/estimator.hpp"
-#include "estimators/posterior/posterior_votes.hpp"
+#include "estimators/posterior/posterior.hpp"
 #include "kernels/group_table.hpp"
 #include "train/worlds/posterior_batch.hpp"
 

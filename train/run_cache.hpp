@@ -25,7 +25,7 @@ struct WarmStart {
   std::size_t bytes() const { return weights.size() * sizeof(float); }
 };
 
-/// theta of fit_linear() (policies/softmax/tilt.hpp), which all tilted linear policies of one world share.
+/// theta of fit_linear() (policies/softmax/policy.hpp), which all tilted linear policies of one world share.
 struct LinearFit {
   std::vector<double> theta;
   std::size_t bytes() const { return theta.size() * sizeof(double); }

@@ -27,7 +27,7 @@ std::string saved_text(const RunReport& report, const RunSettings& settings) {
     how = "the same command without --force continues" +
           (holds_something(settings.output) ? ", once " + printable_text(settings.output) + " is moved away" : "");
   const std::string half_way = report.half_way > 0 ? fmt::format(", {} more half-way", report.half_way)
-                               : !runs ? fmt::format(", and supervised steps of {} world{}", report.starts, report.starts == 1 ? "" : "s")
+                               : !runs ? ", and supervised steps of " + counted(report.starts, "world")
                                        : "";
   return fmt::format("{} of {} {} saved{}{}; {}", report.saved, runs_text(report.total), report.total == 1 ? "is" : "are", where, half_way, how);
 }

@@ -1,5 +1,7 @@
 // The arguments of one compute request, read strictly: each of its type, in its range, finite.
 #pragma once
+#include <fmt/format.h>
+
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
@@ -49,9 +51,7 @@ class Arguments {
   template <class E>
   E word(const char* name, std::span<const Word<E>> table) const {
     if (const auto value = find_word(table, text(name))) return *value;
-    std::string allowed;
-    for (const auto& w : table) allowed += (allowed.empty() ? "" : ", ") + std::string(w.word);
-    throw Refusal{"out_of_range", std::string(name) + ": is one of " + allowed};
+    throw Refusal{"out_of_range", std::string(name) + ": is one of " + joined(table, &Word<E>::word)};
   }
 
  private:

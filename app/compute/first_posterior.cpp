@@ -4,9 +4,8 @@
 #include <algorithm>
 
 #include "config/catalogue/prior_grid.hpp"
-#include "envs/bandit/believed_calls.hpp"
-#include "envs/bandit/believed_scores.hpp"
-#include "estimators/posterior/posterior_votes.hpp"
+#include "envs/bandit/believed.hpp"
+#include "estimators/posterior/posterior.hpp"
 #include "kernels/shared/judge_model.hpp"
 
 namespace odrpo::app {

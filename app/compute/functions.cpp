@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "app/compute/arguments.hpp"
-#include "app/compute/theory_functions.hpp"
 #include "envs/judge/agreement/agreement.hpp"
 #include "envs/rater/noise.hpp"
 #include "envs/rater/vote.hpp"
@@ -116,7 +115,7 @@ std::string loo(const Arguments& a) {
 
 using Groups = std::vector<std::vector<double>>;
 
-std::vector<double> joined(const Groups& groups) {
+std::vector<double> joined_groups(const Groups& groups) {
   std::vector<double> batch;
   for (const auto& group : groups) batch.insert(batch.end(), group.begin(), group.end());
   return batch;
@@ -136,7 +135,7 @@ std::string json_groups(const Groups& shape, std::span<const double> batch) {
 
 std::string normalize(const Arguments& a) {
   const Groups groups = a.rows("groups", false);
-  std::vector<double> batch = joined(groups);
+  std::vector<double> batch = joined_groups(groups);
   batch_normalize(batch, a.integer("ddof", 0, 1), a.number("eps", 0, 1e6));
   return json_groups(groups, batch);
 }
@@ -150,7 +149,7 @@ std::vector<Int> beside(const Arguments& a, const char* name, const Groups& grou
   const auto same_size = [](const auto& x, const auto& y) { return x.size() == y.size(); };
   if (!std::equal(rows.begin(), rows.end(), groups.begin(), groups.end(), same_size))
     throw Refusal{"wrong_shape", fmt::format("{}: one number for every advantage of `groups` is needed", name)};
-  for (const double x : joined(rows)) {
+  for (const double x : joined_groups(rows)) {
     if (!(x >= 0 && x <= high && x == std::floor(x)))
       throw Refusal{"out_of_range", fmt::format("{}: whole numbers from 0 to {} are needed", name, high)};
     all.push_back(static_cast<Int>(x));
@@ -165,7 +164,7 @@ std::string whiten(const Arguments& a) {
   const auto tokens = beside<int>(a, "tokens", groups, 1e6);
   const auto kept = beside<std::uint8_t>(a, "kept", groups, 1);
   check_work(std::accumulate(tokens.begin(), tokens.end(), 0.0), 5e7, "whiten");  // the definition lists every token
-  std::vector<double> batch = joined(groups);
+  std::vector<double> batch = joined_groups(groups);
   whiten_definition(whitening_after(c), batch, kept, tokens);
   return json_groups(groups, batch);
 }

@@ -1,15 +1,21 @@
-// One request of `compute`: guards before parsing, the envelope, the call, and the answer or the refusal.
+// `odrpo-bench compute`, and one request of it: guards before parsing, the envelope, the call, and the answer or the refusal.
 #include "app/compute/line.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <unistd.h>
 #include <vector>
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "app/command.hpp"
 #include "app/compute/functions.hpp"
 #include "kernels/shared/failure.hpp"
-#include "results/export/unique_keys.hpp"
+#include "kernels/system/output_file.hpp"
+#include "results/export/json_text.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -97,12 +103,10 @@ std::string answer(const json& request) {
   if (!request.contains("fn") || !request["fn"].is_string()) throw Refusal{"bad_request", "fn: the name of a function is needed"};
   if (!request.contains("args") || !request["args"].is_object()) throw Refusal{"bad_request", "args: an object is needed"};
   const std::string& name = request["fn"].get_ref<const std::string&>();
-  std::string names;
-  for (const ComputeFunction& f : compute_functions()) {
+  for (const ComputeFunction& f : compute_functions())
     if (f.name == name) return f.answer(Arguments(request["args"], f.text.arguments));
-    names += (names.empty() ? "" : ", ") + std::string(f.name);
-  }
-  throw Refusal{"unknown_function", fmt::format("\"{}\" is not one of {}", name.substr(0, 40), names)};
+  throw Refusal{"unknown_function",
+                fmt::format("\"{}\" is not one of {}", name.substr(0, 40), joined(compute_functions(), &ComputeFunction::name))};
 }
 
 std::string refuse(const std::string& id, const std::string& code, const std::string& message) {
@@ -132,6 +136,64 @@ std::string compute_line(std::string_view text) {
   } catch (const std::exception& e) {
     return refuse(id, "internal", e.what());
   }
+}
+
+// `odrpo-bench compute`: JSON lines on stdin to JSON lines on stdout.
+
+namespace {
+
+constexpr std::size_t chunk = std::size_t{1} << 16;
+
+/// Cuts a stream of bytes into lines and answers them; of a line that is too long it keeps nothing.
+class Lines {
+ public:
+  void feed(std::string_view bytes, std::string& answers) {
+    while (!bytes.empty()) {
+      const std::size_t end = bytes.find('\n');
+      const std::string_view part = bytes.substr(0, end);
+      if (line_.size() + part.size() > max_compute_line) too_long_ = true, line_.clear();
+      if (!too_long_) line_ += part;
+      if (end == std::string_view::npos) return;
+      finish(answers);
+      bytes.remove_prefix(end + 1);
+    }
+  }
+
+  void finish(std::string& answers) {
+    if (too_long_)
+      answers += R"({"id":null,"error":{"code":"too_large","message":"a request is at most 16 MiB"}})"
+                 "\n";
+    else if (line_.find_first_not_of(" \t\r") != std::string::npos) answers += compute_line(line_) + '\n';
+    line_.clear();
+    too_long_ = false;
+  }
+
+ private:
+  std::string line_;
+  bool too_long_ = false;
+};
+
+}  // namespace
+
+int compute_stream(int input, int output) {
+  Lines lines;
+  std::string bytes(chunk, '\0'), answers;
+  for (;;) {
+    const ssize_t n = ::read(input, bytes.data(), chunk);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return static_cast<int>(Exit::io);
+    if (n == 0) lines.finish(answers);
+    else lines.feed(std::string_view(bytes).substr(0, static_cast<std::size_t>(n)), answers);
+    if (!write_fully(output, answers)) return static_cast<int>(Exit::io);
+    answers.clear();
+    if (n == 0) return static_cast<int>(Exit::ok);
+  }
+}
+
+int compute() {
+  const int code = compute_stream(STDIN_FILENO, STDOUT_FILENO);
+  if (code != static_cast<int>(Exit::io) || errno == EPIPE) return code;  // a reader that has left knows it
+  throw Failure(Exit::io, std::string("cannot read standard input or write standard output: ") + std::strerror(errno));
 }
 
 }  // namespace odrpo::app

@@ -1,5 +1,5 @@
 // Requests about the exact theory: arguments to settings, results to JSON text.
-#include "app/compute/theory_functions.hpp"
+#include "app/compute/functions.hpp"
 
 #include <fmt/format.h>
 
@@ -11,9 +11,7 @@
 #include "app/compute/arguments.hpp"
 #include "app/compute/first_posterior.hpp"
 #include "estimators/definition.hpp"
-#include "estimators/theory/channel_field.hpp"
 #include "estimators/theory/field.hpp"
-#include "estimators/theory/objective.hpp"
 #include "estimators/weights.hpp"
 #include "kernels/shared/words.hpp"
 

@@ -4,22 +4,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
 #include "app/command.hpp"
 #include "app/compute/first_posterior.hpp"
 #include "app/flags/flag_values.hpp"
-#include "app/flags/named_rater.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/formula_text.hpp"
 #include "estimators/level_values.hpp"
 #include "estimators/weights.hpp"
-#include "kernels/shared/suggest.hpp"
+#include "kernels/shared/words.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
-#include "kernels/shared/words.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -29,13 +26,11 @@ constexpr const char* usual_estimators[] = {
     "reinforce", "rloo", "grpo", "maxrl", "odrpo(grpo)", "odrpo(maxrl)", "odrpo-gini-median(grpo)", "odrpo-gini-median(maxrl)"};
 
 double read_number(std::string_view text, const std::string& what) {
-  double x = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
-  if (error != std::errc() || end != text.data() + text.size())
-    throw Failure(Exit::usage, fmt::format("{} is \"{}\", which is no number", what, shown(text)));
-  if (!(x >= 0 && x <= most_explained_level))
+  const auto x = number_from<double>(text);
+  if (!x) throw Failure(Exit::usage, fmt::format("{} is \"{}\", which is no number", what, shown(text)));
+  if (!(*x >= 0 && *x <= most_explained_level))
     throw Failure(Exit::usage, fmt::format("{} is {}: 0..{} is wanted", what, shown(text), most_explained_level));
-  return x == 0 ? 0.0 : x;
+  return *x == 0 ? 0.0 : *x;
 }
 
 /// A rule for the median of one group: any but running.
@@ -117,12 +112,8 @@ EstimatorConfig read_estimator(const std::string& text) {
 std::vector<double> read_rewards(const std::vector<std::string>& words) {
   std::vector<double> rewards;
   for (const auto& word : words) {
-    std::string_view rest = word;
-    for (bool more = true; more;) {
-      const auto comma = rest.find(',');
-      std::string_view item = rest.substr(0, comma);
-      more = comma != std::string_view::npos;
-      if (more) rest.remove_prefix(comma + 1);
+    const std::vector<std::string> items = split(word, ',');
+    for (std::string_view item : items) {
       const std::size_t before = rewards.size();
       while (!item.empty()) {  // blanks separate, too
         const auto begin = item.find_first_not_of(" \t\n");
@@ -134,7 +125,7 @@ std::vector<double> read_rewards(const std::vector<std::string>& words) {
         if (rewards.size() > most_rewards)
           throw Failure(Exit::usage, fmt::format("--rewards: a group has at most {} members", most_rewards));
       }
-      if (rewards.size() == before && (more || word.find(',') != std::string::npos))
+      if (rewards.size() == before && items.size() > 1)
         throw Failure(Exit::usage, fmt::format("--rewards: number {} is missing in \"{}\"", before + 1, shown(word)));
     }
   }
@@ -218,7 +209,7 @@ Explanation explain_group(const ExplainOptions& o) {
                                              : std::numeric_limits<double>::quiet_NaN();
 
   std::vector<Compat> systems;
-  for (const auto& word : o.compat) add_once(systems, read_flag_word("--compat", compat_words, word));
+  for (const auto& word : o.compat) add_once(systems, word_or_refuse("--compat", compat_words, word));
   if (o.compat.empty())
     for (const auto& w : compat_words) systems.push_back(w.value);
   std::vector<std::string> words;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "app/command.hpp"
-#include "estimators/breakdown.hpp"
 #include "estimators/compat.hpp"
+#include "estimators/formula_text.hpp"
 
 namespace odrpo::app {
 
@@ -71,6 +71,10 @@ std::vector<LevelRun> living_levels(const Explanation& group, const ExplainedEst
 /// Plain sentences about what is out of proportion in the group.
 std::vector<std::string> remarks_on(const Explanation& group);
 
+/// The systems' words: "verl, trl".
+inline std::string systems_text(const std::vector<Compat>& systems) {
+  return joined(systems, [](Compat system) { return word_of<Compat>(compat_words, system); });
+}
 std::string explanation_text(const Explanation& group, bool verbose);
 std::string explanation_json(const Explanation& group);
 

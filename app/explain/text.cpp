@@ -6,9 +6,9 @@
 
 #include "app/explain/explain_group.hpp"
 #include "estimators/formula_text.hpp"
-#include "kernels/system/page_text.hpp"
-#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/terminal.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -34,34 +34,21 @@ std::string level_text(const Explanation& g, const LevelPart& part, const LevelR
   return g.whole ? range(part.high, run.high) : fmt::format("({:.5g}, {:.5g}]", part.low, part.high);
 }
 
-std::string value_text(const std::pair<double, int>& value) {
+std::string reward_text(const std::pair<double, int>& value) {
   return value.second == 1 ? fmt::format("{:.8g}", value.first) : fmt::format("{:.8g} x{}", value.first, value.second);
-}
-
-std::string systems_text(const std::vector<Compat>& systems) {
-  std::string text;
-  for (const Compat s : systems) text.append(text.empty() ? "" : ", ").append(word_of<Compat>(compat_words, s));
-  return text;
 }
 
 /// (a) what the group is like, and what of it is dead.
 std::string group_text(const Explanation& g) {
-  std::string values;
-  for (const auto& v : g.values) values += (values.empty() ? "" : ", ") + value_text(v);
-  std::string out = paragraph(fmt::format("group of {}: {}", g.rewards.size(), values), 0, 2);
-  if (!g.level_values.empty()) {
-    std::string worth;
-    for (const auto& v : g.values) worth += fmt::format("{}{:.8g} -> {:.8g}", worth.empty() ? "" : ", ", v.first, g.worth(v.first));
-    out += paragraph("values of the levels: " + worth, 2, 2);
-  }
+  std::string out = paragraph(fmt::format("group of {}: {}", g.rewards.size(), joined(g.values, reward_text)), 0, 2);
+  const auto worth = [&](const auto& v) { return fmt::format("{:.8g} -> {:.8g}", v.first, g.worth(v.first)); };
+  if (!g.level_values.empty()) out += paragraph("values of the levels: " + joined(g.values, worth), 2, 2);
   out += fmt::format("  mean {:.6g}, sd {:.6g} (ddof 0){}\n", g.mean, g.population_sd,
                      std::isnan(g.sample_sd) ? "" : fmt::format(" or {:.6g} (ddof 1)", g.sample_sd));
   out += fmt::format("  median {:.6g} ({})\n", g.median, g.median_rule);
   if (g.posterior.empty()) return out;
-  std::string posterior;
-  for (const auto& v : g.values)
-    posterior += fmt::format("{}{:.8g} -> {:.4f}", posterior.empty() ? "" : ", ", v.first, g.posterior_score(v.first));
-  out += paragraph(fmt::format("posterior scores by the model {}: {}", g.model, posterior), 2, 2);
+  const auto posterior = [&](const auto& v) { return fmt::format("{:.8g} -> {:.4f}", v.first, g.posterior_score(v.first)); };
+  out += paragraph(fmt::format("posterior scores by the model {}: {}", g.model, joined(g.values, posterior)), 2, 2);
   if (g.floored) out += fmt::format("  floor {:.4f}: what they leave open of how far the qualities lie apart\n", std::sqrt(g.variance));
   return out;
 }
@@ -76,7 +63,7 @@ std::string dead_text(const Explanation& g) {
   std::string text;
   const auto levels = [](double low, double high) { return (low == high ? "level " : "levels ") + range(low, high); };
   if (least >= 1) text += levels(1, least) + (alone ? ": reached by the only member" : ": reached by all, nothing to learn");
-  if (most < g.levels) text += (text.empty() ? "" : "; ") + levels(most + 1, g.levels) + ": by nobody";
+  if (most < g.levels) add_item(text, levels(most + 1, g.levels) + ": by nobody", "; ");
   return text;
 }
 
@@ -94,10 +81,7 @@ constexpr const char* own_norms_text = "  (N_k -: each member is divided by the 
 /// (b) one estimator's levels under its first convention: where they lie, and what they give.
 std::string first_levels(const Explanation& g, const ExplainedEstimator& e, const std::vector<LevelRun>& runs) {
   const bool spaced = !g.level_values.empty();  // then what a level is worth stands where mu_k says how many reach it
-  const auto line = [](std::string_view level, std::string_view n, std::string_view mu, std::string_view w, std::string_view norm,
-                       std::string_view up, std::string_view down) {
-    return fmt::format("  {:>16} {:>7} {:>7} {:>9} {:>9} {:>11} {:>11}\n", level, n, mu, w, norm, up, down);
-  };
+  const auto line = [](const auto&... cells) { return fmt::format("  {:>16} {:>7} {:>7} {:>9} {:>9} {:>11} {:>11}\n", cells...); };
   const bool bits = row_of(e.rows.front().config.form).basis == Basis::bit;
   std::string out = line(bits      ? "bit of r - 1"
                          : g.whole ? "level"
@@ -143,10 +127,7 @@ std::vector<LevelCells> level_cells(const ExplainedEstimator& e, const std::vect
 /// (b) the same levels under the other conventions, a line for each that says something else; `left_out` when that would be long.
 std::string other_levels(const Explanation& g, const ExplainedEstimator& e, const std::vector<LevelRun>& runs, bool verbose,
                          bool& left_out) {
-  const auto line = [](std::string_view level, std::string_view systems, std::string_view norm, std::string_view up,
-                       std::string_view down) {
-    return fmt::format("  {:>16}  {:<24} {:>9} {:>11} {:>11}\n", level, systems, norm, up, down);
-  };
+  const auto line = [](const auto&... cells) { return fmt::format("  {:>16}  {:<24} {:>9} {:>11} {:>11}\n", cells...); };
   const auto all = level_cells(e, runs);
   std::string out;
   if (all[0].systems.size() > 1)
@@ -194,15 +175,22 @@ std::string formula_text(const ExplainedEstimator& e, const Convened& row) {
   return again ? text.substr(0, from) + std::string(above) + text.substr(to) : text;
 }
 
+/// A label and cells behind it.
+template <class List, class Text>
+std::string cells_line(std::string_view label, std::size_t width, const List& list, Text text) {
+  std::string line = fmt::format("{:<{}}", label, width);
+  for (const auto& item : list) line += fmt::format("{:>{}}", text(item), cell_width);
+  return line + '\n';
+}
+
 /// (c) rewards as columns: a row per convention, its formula under it.
 std::string wide_rows(const Explanation& g, const ExplainedEstimator& e) {
   std::string out = e.word + "\n";
   for (const auto& row : e.rows) {
     std::string label = "  " + systems_text(row.systems);
     if (label.size() > label_width) out += paragraph(label.substr(2), 2), label.clear();
-    out += fmt::format("{:<{}}", label, label_width);
-    for (const auto& v : g.values) out += fmt::format("{:>{}}", cell(g.advantage(row.parts, v.first)), cell_width);
-    out += "\n" + paragraph(formula_text(e, row), 4, 4);
+    out += cells_line(label, label_width, g.values, [&](const auto& v) { return cell(g.advantage(row.parts, v.first)); });
+    out += paragraph(formula_text(e, row), 4, 4);
   }
   return out;
 }
@@ -212,15 +200,10 @@ std::string long_rows(const Explanation& g, const ExplainedEstimator& e) {
   constexpr std::size_t together = 6;
   std::string out = e.word + "\n";
   for (std::size_t from = 0; from < e.rows.size(); from += together) {
-    const std::size_t to = std::min(e.rows.size(), from + together);
-    out += fmt::format("{:<{}}", "  reward", label_width - 2);
-    for (std::size_t i = from; i < to; ++i) out += fmt::format("{:>{}}", fmt::format("({})", static_cast<char>('a' + i)), cell_width);
-    out += '\n';
-    for (const auto& v : g.values) {
-      out += fmt::format("{:<{}}", "  " + value_text(v), label_width - 2);
-      for (std::size_t i = from; i < to; ++i) out += fmt::format("{:>{}}", cell(g.advantage(e.rows[i].parts, v.first)), cell_width);
-      out += '\n';
-    }
+    const auto rows = std::span(e.rows).subspan(from, std::min(e.rows.size() - from, together));
+    const auto line = [&](const std::string& label, auto text) { out += cells_line("  " + label, label_width - 2, rows, text); };
+    line("reward", [&](const Convened& row) { return fmt::format("({})", static_cast<char>('a' + (&row - e.rows.data()))); });
+    for (const auto& v : g.values) line(reward_text(v), [&](const Convened& row) { return cell(g.advantage(row.parts, v.first)); });
   }
   for (std::size_t i = 0; i < e.rows.size(); ++i)
     out += paragraph(fmt::format("({}) {}: {}", static_cast<char>('a' + i), systems_text(e.rows[i].systems), formula_text(e, e.rows[i])), 4,
@@ -254,11 +237,11 @@ std::string explanation_text(const Explanation& g, bool verbose) {
     out += levels_text(g, e, verbose, levels_left_out);
   }
   std::size_t widest = 0;
-  for (const auto& v : g.values) widest = std::max(widest, value_text(v).size());
-  const bool wide = label_width + cell_width * g.values.size() <= page && widest < cell_width;
+  for (const auto& v : g.values) widest = std::max(widest, reward_text(v).size());
+  const bool wide = label_width + cell_width * g.values.size() <= page_width && widest < cell_width;
   out += fmt::format("\n{:<{}}", "ADVANTAGES", label_width);
   if (wide)
-    for (const auto& v : g.values) out += fmt::format("{:>{}}", value_text(v), cell_width);
+    for (const auto& v : g.values) out += fmt::format("{:>{}}", reward_text(v), cell_width);
   out.erase(out.find_last_not_of(' ') + 1);
   out += '\n';
   bool left_out = false;

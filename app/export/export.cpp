@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "app/command.hpp"
+#include "app/flags/flag_values.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
-#include "kernels/system/glob.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
@@ -46,20 +46,12 @@ class Sink {
   std::unique_ptr<OutputFile> file_;
 };
 
-template <class E, std::size_t n>
-E word_given(const char* flag, const Word<E> (&words)[n], const std::string& given, E otherwise) {
-  if (given.empty()) return otherwise;
-  if (const auto found = find_word(std::span<const Word<E>>(words), given)) return *found;
-  std::string known;
-  for (const Word<E>& w : words) known += (known.empty() ? "" : ", ") + std::string(w.word);
-  throw Failure(Exit::usage, fmt::format("{}: \"{}\" is not one of {}", flag, printable_line(given), known));
-}
-
 /// The flags as a form of lines, before the file is read. Failure usage.
 ExportForm form_of(const ExportOptions& o) {
   ExportForm form;
-  form.format = word_given("--format", export_format_words, o.format, ExportFormat::csv);
-  form.what = word_given("--what", export_what_words, o.what, form.format == ExportFormat::jsonl ? ExportWhat::all : ExportWhat::runs);
+  if (!o.format.empty()) form.format = listed_word("--format", export_format_words, o.format);
+  form.what = form.format == ExportFormat::jsonl ? ExportWhat::all : ExportWhat::runs;
+  if (!o.what.empty()) form.what = listed_word("--what", export_what_words, o.what);
   if (form.what == ExportWhat::suite && !o.format.empty()) throw Failure(Exit::usage, "--format: the suite is text as it is");
   if (form.what == ExportWhat::suite && !o.only.empty()) throw Failure(Exit::usage, "--only: the suite is written whole");
   if (form.what == ExportWhat::all && form.format == ExportFormat::csv)

@@ -8,23 +8,20 @@
 #include <limits>
 #include <vector>
 
-#include "app/build_facts.hpp"
 #include "app/command.hpp"
 #include "app/compute/first_posterior.hpp"
 #include "app/flags/flag_values.hpp"
-#include "app/flags/named_rater.hpp"
 #include "config/write/canonical.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/estimator.hpp"
 #include "estimators/posterior/posterior.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/shared/suggest.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
-#include "results/export/arrays.hpp"
+#include "results/export/json_text.hpp"
 #include "trainer_module.hpp"
 
 namespace odrpo::app {
@@ -120,7 +117,7 @@ EstimatorConfig read_posterior(const std::string& word) {
 }
 
 void read_prior(const ExportEstimatorOptions& o, EstimatorConfig& estimator) {
-  if (!o.prior.empty()) estimator.prior = read_flag_word("--prior", prior_words, o.prior);
+  if (!o.prior.empty()) estimator.prior = word_or_refuse("--prior", prior_words, o.prior);
   if (!o.keep) return;
   if (estimator.prior == PriorRule::fixed) refuse("--keep has no effect with --prior fixed: that prior never moves");
   estimator.keep = *o.keep;

@@ -1,12 +1,21 @@
-// Reads lists of numbers on a command line.
+// Reads values of flags that several commands have: lists of numbers, raters, how files of scores are read.
 #include "app/flags/flag_values.hpp"
+
+#include <array>
+#include <cmath>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
+#include "config/catalogue/catalogue.hpp"
+#include "config/plan/rater_file.hpp"
+#include "config/read/read_file.hpp"
+#include "envs/bandit/world.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/shared/utf8.hpp"
+#include "kernels/shared/words.hpp"
+#include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
 #include "results/scores/csv.hpp"
 
@@ -17,23 +26,24 @@ constexpr std::size_t most_listed = 1000;
 
 }  // namespace
 
+void refuse_word(const std::string& refusal, std::string_view word, std::span<const std::string_view> words, std::string_view are) {
+  throw Failure(Exit::usage, fmt::format("{} ({} {}){}", refusal, are, one_of(words), did_you_mean(word, words)));
+}
+
 std::vector<std::string> list_items(std::string_view flag, const std::vector<std::string>& words) {
   std::vector<std::string> items;
   for (const std::string& word : words)
-    for (std::size_t from = 0; from <= word.size();) {
-      const std::size_t end = std::min(word.find(',', from), word.size());
-      std::string item = word.substr(from, end - from);
+    for (std::string& item : split(word, ',')) {
       if (item.empty()) throw Failure(Exit::usage, fmt::format("{}: a number is missing in \"{}\"", flag, shown(word)));
       items.push_back(std::move(item));
-      from = end + 1;
     }
   if (items.size() > most_listed) throw Failure(Exit::usage, fmt::format("{}: at most {} numbers", flag, most_listed));
   return items;
 }
 
-double flag_number(std::string_view flag, const std::string& item) {
+double flag_number(std::string_view flag, const std::string& item, Quoting quoted) {
   const auto value = number_of(item);
-  if (!value || !std::isfinite(*value)) throw Failure(Exit::usage, fmt::format("{}: \"{}\" is not a number", flag, shown(item)));
+  if (!value || !std::isfinite(*value)) throw Failure(Exit::usage, fmt::format("{}: \"{}\" is not a number", flag, quoted(item)));
   return *value;
 }
 
@@ -41,6 +51,93 @@ std::vector<double> read_numbers(std::string_view flag, const std::vector<std::s
   std::vector<double> out;
   for (const std::string& item : list_items(flag, words)) out.push_back(flag_number(flag, item));
   return out;
+}
+
+// Word or path.
+
+RaterConfig rater_named(const std::string& name, bool quiet) {
+  if (is_rater_file(name)) {
+    std::vector<std::string> notes;
+    RaterConfig rater = load_rater_file(name, notes);
+    for (const std::string& note : notes)
+      if (!quiet) print_note("note: " + printable_line(note));
+    return rater;
+  }
+  using Raters = CatalogueOf<RaterConfig>;
+  if (const auto preset = Raters::find(name)) return preset->config;
+  throw Failure(Exit::usage, fmt::format("there is no rater \"{}\": a word of `list raters`, or a judge's file (.toml){}",
+                                         printable_line(name), did_you_mean(name, Raters::words())));
+}
+
+int simulated_levels(const RaterConfig& rater, int asked) {
+  const int own = rater_levels(rater);
+  if (own > 0 && asked > 0 && asked != own) throw Failure(Exit::usage, fmt::format("--levels {}: this judge has {} levels", asked, own));
+  return own > 0 ? own : asked > 0 ? asked : BanditConfig{}.levels;
+}
+
+// Column names, judges and scale from the command line.
+
+namespace {
+
+constexpr const char* no_column = "none";
+
+}  // namespace
+
+ScoreReading score_reading(const ScoreOptions& o) {
+  ScoreReading how;
+  struct Flag {
+    const char* name;
+    const std::string& text;
+    std::string& column;
+    bool may_be_none;
+  };
+  ScoreColumns& c = how.columns;
+  const std::array<Flag, score_fields> flags = {{{"--prompt", o.prompt, c.prompt, false},
+                                                 {"--response", o.response, c.response, false},
+                                                 {"--sample", o.sample, c.sample, true},
+                                                 {"--score", o.score, c.score, false},
+                                                 {"--rater", o.rater, c.rater, true},
+                                                 {"--gold", o.gold, c.gold, true}}};
+  c.named_by = "--";
+  for (const Flag& flag : flags)
+    if (!flag.text.empty()) flag.column = flag.may_be_none && flag.text == no_column ? "" : flag.text;
+  for (const Flag& flag : flags)
+    for (const Flag& other : flags) {
+      // one column serves two purposes only where a judge is a quotient of samples
+      const bool quotient = parse_quotient(flag.column).divisor != 0 || parse_quotient(other.column).divisor != 0;
+      const bool judge_and_sample = &flag.column == &c.sample && &other.column == &c.rater;
+      if (&flag < &other && !quotient && !judge_and_sample && !flag.column.empty() && flag.column == other.column &&
+          (!flag.text.empty() || !other.text.empty()))
+        throw Failure(Exit::usage,
+                      fmt::format("{} and {} both name the column \"{}\"", flag.name, other.name, printable_line(flag.column)));
+    }
+  if (o.levels > 0 && !o.scale.empty()) throw Failure(Exit::usage, "--scale and --levels both say what the levels are: keep one");
+  if (o.levels > 0) how.scale = scale_of_levels(o.levels);
+  if (!o.scale.empty()) {
+    const auto scale = parse_scale(o.scale);
+    if (!scale)
+      throw Failure(Exit::usage, fmt::format("--scale: \"{}\" states no scale; such as \"0..10\" or \"0..5 by 0.5\", 2 to {} values",
+                                             printable_line(o.scale), most_levels));
+    how.scale = *scale;
+  }
+  return how;
+}
+
+std::string file_flag(const ScoreOptions& o) {
+  for (const auto& [flag, text] : {std::pair<const char*, const std::string&>{"--prompt", o.prompt},
+                                   {"--response", o.response},
+                                   {"--sample", o.sample},
+                                   {"--score", o.score},
+                                   {"--rater", o.rater},
+                                   {"--gold", o.gold},
+                                   {"--scale", o.scale}})
+    if (!text.empty()) return flag;
+  return "";
+}
+
+ScoreTable read_score_table(const std::string& path, const ScoreReading& how) {
+  const std::string text = read_scores_file(path);
+  return parse_scores(text, printable_line(path), how.columns, how.scale);
 }
 
 }  // namespace odrpo::app

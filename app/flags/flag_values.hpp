@@ -1,41 +1,55 @@
-// Values of flags that several commands read: words of a table, lists of numbers.
+// Values of flags that several commands read: words of a table, lists of numbers, raters, how files of scores are read.
 #pragma once
-#include <fmt/format.h>
-
-#include <charconv>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "app/command.hpp"
+#include "envs/rater/rater.hpp"
 #include "estimators/estimator.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/shared/suggest.hpp"
-#include "kernels/system/text.hpp"
+#include "kernels/shared/score_table.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/text.hpp"
+#include "results/scores/score_file.hpp"
 
 namespace odrpo::app {
 
+/// How a refusal shows what a flag was given: its beginning, or with printable_line() all of it.
+using Quoting = std::string (*)(std::string_view);
+inline std::string beginning(std::string_view text) { return shown(text); }
+
+/// Failure usage: `refusal`, behind it the words that there are and a suggestion.
+[[noreturn]] void refuse_word(const std::string& refusal, std::string_view word, std::span<const std::string_view> words,
+                              std::string_view are = "it is one of");
+
 /// The value of that word. Failure usage, with the words that there are and a suggestion, for another one.
 template <class E, std::size_t n>
-E read_flag_word(std::string_view flag, const Word<E> (&table)[n], const std::string& text) {
+E word_or_refuse(std::string_view flag, const Word<E> (&table)[n], const std::string& text, Quoting quoted = beginning) {
   if (const auto value = find_word<E>(table, text)) return *value;
-  std::vector<std::string_view> words;
-  for (const auto& w : table) words.push_back(w.word);
-  throw Failure(Exit::usage,
-                fmt::format("{}: there is no \"{}\" (it is one of {}){}", flag, shown(text), one_of(words), did_you_mean(text, words)));
+  refuse_word(fmt::format("{}: there is no \"{}\"", flag, quoted(text)), text, words_in(table));
+}
+
+/// The same of a table that its refusal lists, without a suggestion.
+template <class E, std::size_t n>
+E listed_word(std::string_view flag, const Word<E> (&table)[n], const std::string& text) {
+  if (const auto value = find_word<E>(table, text)) return *value;
+  throw Failure(Exit::usage, fmt::format("{}: \"{}\" is not one of {}", flag, printable_line(text), fmt::join(words_in(table), ", ")));
 }
 
 /// The floor of posterior scores that --floor names: nothing = "posterior". Failure usage.
 inline std::optional<double> read_floor(const std::string& text) {
   constexpr double most = 100;
   if (same_word(text, own_floor)) return std::nullopt;
-  double floor = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), floor);
-  if (error != std::errc() || end != text.data() + text.size() || !(floor >= 0 && floor <= most))
-    throw Failure(Exit::usage, fmt::format("--floor is \"{}\": {} or a number 0..{} is wanted", shown(text), own_floor, most));
-  return floor == 0 ? 0.0 : floor;
+  const auto floor = number_from<double>(text, 0, most);
+  if (!floor) throw Failure(Exit::usage, fmt::format("--floor is \"{}\": {} or a number 0..{} is wanted", shown(text), own_floor, most));
+  return *floor == 0 ? 0.0 : *floor;
 }
 
 // Lists of numbers on a command line: "1,2,12", also in several words. Every refusal is a Failure usage that names the flag.
@@ -44,9 +58,33 @@ inline std::optional<double> read_floor(const std::string& text) {
 std::vector<std::string> list_items(std::string_view flag, const std::vector<std::string>& words);
 
 /// One item as a finite number.
-double flag_number(std::string_view flag, const std::string& item);
+double flag_number(std::string_view flag, const std::string& item, Quoting quoted = beginning);
 
 /// All items as finite numbers.
 std::vector<double> read_numbers(std::string_view flag, const std::vector<std::string>& words);
+
+// The rater that a command line names: a word of the catalogue, or a judge's file.
+
+/// `name`: a word of `list raters`, or the path of a judge's file, which ends with .toml or holds a slash. Failure usage for an unknown
+/// word, with a suggestion; those of load_rater_file() for a file, whose notes go to stderr unless `quiet`.
+RaterConfig rater_named(const std::string& name, bool quiet = false);
+
+/// K of the scores that such a rater gives: its own, else `asked`, else 10. Failure usage where it has another number than asked for (> 0).
+int simulated_levels(const RaterConfig& rater, int asked);
+
+// The flags that say how files of scores are read, as the reader takes them; `judge analyze` and `judge fit` share them.
+
+struct ScoreReading {
+  ScoreColumns columns;
+  ScoreScale scale;
+};
+/// Failure usage for a scale that is none, for both of --scale and --levels, and for a column that is named for two things.
+ScoreReading score_reading(const ScoreOptions& o);
+
+/// Flags of `o` that only files of scores have, such as "--prompt"; empty where none is given. --levels is not among them.
+std::string file_flag(const ScoreOptions& o);
+
+/// The file's table. Failures of read_scores_file() and parse_scores(): io, or bad_input with file:line:column.
+ScoreTable read_score_table(const std::string& path, const ScoreReading& how);
 
 }  // namespace odrpo::app

@@ -16,19 +16,17 @@
 namespace odrpo::app {
 namespace {
 
-using Json = nlohmann::json;
-
-Json error(const std::string& text) { return {{"error", text}}; }
+nlohmann::json error(const std::string& text) { return {{"error", text}}; }
 
 class Server {
  public:
   explicit Server(std::span<const WorkCase> cases) : cases_(cases) {}
 
-  Json answer(const std::string& line) {
-    const Json request = Json::parse(line, nullptr, false);
+  nlohmann::json answer(const std::string& line) {
+    const nlohmann::json request = nlohmann::json::parse(line, nullptr, false);
     if (!request.is_object()) return error("a request is a JSON object on one line");
-    if (request.value("list", Json()) == true) {
-      Json names = Json::array();
+    if (request.value("list", nlohmann::json()) == true) {
+      nlohmann::json names = nlohmann::json::array();
       for (const WorkCase& c : cases_) names.push_back(c.name);
       return {{"cases", names}};
     }
@@ -43,20 +41,20 @@ class Server {
   }
 
  private:
-  Json measure(const WorkCase& c, long long n) {
+  nlohmann::json measure(const WorkCase& c, long long n) {
     auto found = made_.find(c.name);
     if (found == made_.end()) found = made_.emplace(c.name, c.make()).first;
-    const Work& work = found->second;
+    const TimedWork& work = found->second;
     work.reset();
     const double begin = thread_cpu_ns();
     work.run(n);
     const double ns = std::round(thread_cpu_ns() - begin);  // whole: the answer's length, and what it allocates, hardly varies
     const std::string sum = work.checksum();
-    return {{"ns", ns}, {"checksum", sum.empty() ? Json() : Json(sum)}};
+    return {{"ns", ns}, {"checksum", sum.empty() ? nlohmann::json() : nlohmann::json(sum)}};
   }
 
   std::span<const WorkCase> cases_;
-  std::map<std::string, Work> made_;
+  std::map<std::string, TimedWork> made_;
 };
 
 }  // namespace
@@ -71,13 +69,13 @@ void serve(std::span<const WorkCase> cases, std::istream& in, std::ostream& out)
   const FlushSubnormals flush;  // as in training
   Server server(cases);
   for (std::string line; std::getline(in, line);) {
-    Json answer;
+    nlohmann::json answer;
     try {
       answer = server.answer(line);
     } catch (const std::exception& failure) {
       answer = error(failure.what());
     }
-    out << answer.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
+    out << answer.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << std::endl;
   }
 }
 

@@ -10,7 +10,7 @@
 namespace odrpo::app {
 
 /// A case that is set up: what is timed, and what it computed.
-struct Work {
+struct TimedWork {
   std::function<void()> reset = [] {};                                   ///< before every repetition, outside the clock
   std::function<void(long long n)> run;                                  ///< the unit of work, n times
   std::function<std::string()> checksum = [] { return std::string(); };  ///< of the last repetition; empty: none
@@ -18,7 +18,7 @@ struct Work {
 
 struct WorkCase {
   std::string name;
-  std::function<Work()> make;  ///< sets the case up, once, when it is asked for first
+  std::function<TimedWork()> make;  ///< sets the case up, once, when it is asked for first
 };
 
 /// 64 bits of FNV-1a over bytes, as 16 hex digits: a checksum of what a case has written.

@@ -122,7 +122,7 @@ namespace {
 // Presets: 50 000 simulated prompts x 8 responses x 16 calls on 1..10, drawn from channel_row() of the preset in its own world (seed 7);
 // the sampling error is below one unit of the last digit but one. Panels: `judge analyze` of files of real scores (docs/judge.md), which
 // are not in this project.
-const std::array<KnownJudge, 6> judges = {{
+constexpr std::array<KnownJudge, 6> judges = {{
     {"mixed", "preset: one judge, 1..10", 16, 0.607, 0.551, 0.0755, 0.306, 0.0145, 0.0843},
     {"veto", "preset: one judge, 1..10", 16, 0.613, 0.561, 0.0654, 0.331, 0.0358, 0.0873},
     {"wide", "preset: one judge, 1..10", 16, 0.609, 0.544, 0.1285, 0.207, 0.0029, 0.1172},

@@ -3,11 +3,13 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "app/judge/column_finding.hpp"
+#include "app/command.hpp"
+#include "app/judge/sentences.hpp"
 #include "envs/judge/agreement/score_statistics.hpp"
-#include "envs/judge/effective_votes.hpp"
+#include "envs/judge/simulate_scores.hpp"
 #include "kernels/shared/score_table.hpp"
 #include "results/stats/run_statistics.hpp"
 
@@ -17,8 +19,8 @@ namespace odrpo::app {
 
 /// What a judge's scores look like, in numbers that can be compared between scales and numbers of calls.
 struct KnownJudge {
-  std::string name;
-  std::string what;         ///< whose scores
+  std::string_view name;
+  std::string_view what;         ///< whose scores
   double calls;             ///< per response
   double w;                 ///< Kendall's W, median over prompts
   double rank_correlation;  ///< (N W - 1) / (N - 1), mean over prompts
@@ -72,5 +74,21 @@ KnownJudge as_known(const JudgeAnalysis& a);
 
 std::string analysis_text(const JudgeAnalysis& a, const std::vector<JudgeAnalysis>& compare);
 std::string analysis_json(const JudgeAnalysis& a, const std::vector<JudgeAnalysis>& compare);
+
+// What `judge analyze` is given: a file of scores, or raters whose scores are simulated.
+
+struct NamedScores {
+  std::string name;  ///< printable: the file, or the rater
+  ScoreTable table;
+  std::vector<EffectiveVotes> worth;  ///< of a simulated rater; empty of a file
+};
+
+/// Is `path` read as a file of scores? Otherwise it ends with .toml, or is a word of `list raters` and no file is called so.
+bool is_score_file(const std::string& path);
+
+/// `path` is a suite: its raters, in the grid's order, in the world of its first env, with as many calls as its most votes. A judge's file
+/// or a word: that rater, 1000 prompts x 8 responses x 16 calls, as the paper measured its judge. A file of scores: that. At least one.
+/// Failures of load_suite(), load_rater_file() and read_score_table(); usage for a suite without a bandit.
+std::vector<NamedScores> judge_inputs(const std::string& path, const JudgeAnalyzeOptions& o);
 
 }  // namespace odrpo::app

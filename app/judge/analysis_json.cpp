@@ -1,20 +1,17 @@
 // `judge analyze` as JSON, with every digit. Undefined numbers are null.
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "app/judge/analysis.hpp"
-#include "app/judge/worth_of_votes.hpp"
-#include "results/scores/scale.hpp"
+#include "app/judge/sentences.hpp"
+#include "kernels/shared/json.hpp"
+#include "results/scores/score_file.hpp"
 
 namespace odrpo::app {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json number(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
 Json whole(double x) { return static_cast<std::int64_t>(x); }
 
-Json object(const Estimate& e) { return {{"value", number(e.value)}, {"lo", number(e.lo)}, {"hi", number(e.hi)}}; }
+Json object(const Estimate& e) { return {{"value", e.value}, {"lo", e.lo}, {"hi", e.hi}}; }
 
 /// Mean and quantiles of a list, with how many items have it and how many have not.
 Json list(const JudgeAnalysis& a, const std::string& id, double n, double all, const char* of) {
@@ -43,7 +40,7 @@ Json judge(const JudgeAnalysis& a, std::size_t j) {
   return out;
 }
 
-Json pairs(const JudgeAnalysis& a) {
+Json pairs_json(const JudgeAnalysis& a) {
   Json out = Json::array();
   std::size_t pair = 0;
   for (std::size_t i = 0; a.sums.pairs() > 0 && i < a.judges.size(); ++i)
@@ -58,7 +55,7 @@ Json pairs(const JudgeAnalysis& a) {
   return out;
 }
 
-Json gold(const JudgeAnalysis& a) {
+Json gold_json(const JudgeAnalysis& a) {
   if (a.sum(Sum::gold_scores) == 0) return nullptr;
   Json out = {{"responses", whole(a.sum(Sum::gold_rows))},
               {"scores", whole(a.sum(Sum::gold_scores))},
@@ -85,13 +82,13 @@ Json gold(const JudgeAnalysis& a) {
 
 Json known(const KnownJudge& j) {
   return {{"name", j.name},
-          {"calls", number(j.calls)},
-          {"kendall_w_median", number(j.w)},
-          {"rank_correlation", number(j.rank_correlation)},
-          {"opposite", number(j.flip)},
-          {"tied", number(j.tie)},
-          {"without_spread", number(j.constant)},
-          {"deviation_of_scale", number(j.deviation)}};
+          {"calls", j.calls},
+          {"kendall_w_median", j.w},
+          {"rank_correlation", j.rank_correlation},
+          {"opposite", j.flip},
+          {"tied", j.tie},
+          {"without_spread", j.constant},
+          {"deviation_of_scale", j.deviation}};
 }
 
 }  // namespace
@@ -127,7 +124,7 @@ std::string analysis_json(const JudgeAnalysis& a, const std::vector<JudgeAnalysi
                      {"undefined", whole(prompts - a.sum(Sum::prompts))},
                      {"chi2", object(a.at("chi2"))},
                      {"share_p_below_05", object(a.at("disagree"))},
-                     {"together", {{"chi2", number(a.friedman_chi2)}, {"df", whole(a.friedman_df)}, {"p", number(a.friedman_p)}}}};
+                     {"together", {{"chi2", a.friedman_chi2}, {"df", whole(a.friedman_df)}, {"p", a.friedman_p}}}};
   out["opposite"] = one(a, "flip", a.sum(Sum::flip_prompts), prompts, "prompts");
   out["tied"] = one(a, "tie", a.sum(Sum::tie_prompts), prompts, "prompts");
   out["icc1"] = one(a, "icc1", rows, responses, "responses");
@@ -147,8 +144,8 @@ std::string analysis_json(const JudgeAnalysis& a, const std::vector<JudgeAnalysi
   out["half_difference"] = object(a.at("half_difference"));
   out["by_judge"] = Json::array();
   for (std::size_t j = 0; j < a.sums.judges; ++j) out["by_judge"].push_back(judge(a, j));
-  out["pairs"] = pairs(a);
-  out["gold"] = gold(a);
+  out["pairs"] = pairs_json(a);
+  out["gold"] = gold_json(a);
   out["columns"] = columns_json(a.columns_differ);
   const KnownJudge own = as_known(a);
   out["effective_votes"] = worth_json(a.worth);

@@ -5,52 +5,41 @@
 #include <cmath>
 
 #include "app/judge/analysis.hpp"
-#include "app/judge/worth_of_votes.hpp"
-#include "kernels/system/page_text.hpp"
+#include "app/judge/sentences.hpp"
 #include "kernels/shared/utf8.hpp"
-#include "results/scores/scale.hpp"
+#include "kernels/system/terminal.hpp"
+#include "kernels/system/text.hpp"
+#include "results/scores/score_file.hpp"
 
 namespace odrpo::app {
 namespace {
 
-using Row = std::vector<std::string>;
-constexpr std::size_t widest_name = 14, most_in_matrix = 8, most_listed = 16;
+using TextRow = std::vector<std::string>;
+constexpr std::size_t widest_judge = 14, most_in_matrix = 8, most_judges_listed = 16;
 
-std::string number(double x, int decimals = 3) {
-  if (std::isnan(x)) return "n/a";
-  const std::string text = fmt::format("{:.{}f}", x, decimals);
-  return text[0] == '-' && text.find_first_not_of("-0.") == std::string::npos ? text.substr(1) : text;
-}
+std::string number(double x, int decimals = 3) { return fixed_text(x, decimals); }
 std::string percent(double x) { return std::isnan(x) ? "n/a" : number(100 * x, 1) + " %"; }
-std::string with_sign(double x, int decimals = 3) {
-  const std::string text = number(x, decimals);
-  return x > 0 && text.find_first_not_of("0.") != std::string::npos ? '+' + text : text;
-}
 
 std::string estimate(const Estimate& e, int decimals = 3) {
   if (std::isnan(e.value)) return "n/a";
-  return number(e.value, decimals) +
-         (std::isnan(e.lo) ? " [n/a]" : fmt::format(" [{}, {}]", number(e.lo, decimals), number(e.hi, decimals)));
+  return number(e.value, decimals) + ' ' + interval_text(e.lo, e.hi, decimals);
 }
 std::string percents(const Estimate& e) {
-  if (std::isnan(e.value)) return "n/a";
-  const std::string interval = std::isnan(e.lo) ? " [n/a]" : fmt::format(" [{}, {}]", number(100 * e.lo, 1), number(100 * e.hi, 1));
-  return number(100 * e.value, 1) + interval + " %";
+  return std::isnan(e.value) ? "n/a" : estimate({100 * e.value, 100 * e.lo, 100 * e.hi}, 1) + " %";
 }
 
-std::string count(double n, std::string_view what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
-std::string p_text(double p) { return std::isnan(p) ? "n/a" : p < 0.0005 ? "p < .001" : fmt::format("p = {:.3f}", p); }
+std::string p_words(double p) { return std::isnan(p) ? "n/a" : p < 0.0005 ? "p < .001" : fmt::format("p = {:.3f}", p); }
 
 std::string judge_name(const JudgeAnalysis& a, std::size_t j) {
-  return a.judges[j].empty() ? "the judge" : shortened(a.judges[j], widest_name);
+  return a.judges[j].empty() ? "the judge" : shortened(a.judges[j], widest_judge);
 }
 
-std::string heading(const JudgeAnalysis& a) {
+std::string heading_text(const JudgeAnalysis& a) {
   const std::string per = a.fewest == a.most ? fmt::format("{}", a.most) : fmt::format("{} to {}", a.fewest, a.most);
   std::string out =
       paragraph(fmt::format("{}: {}, {}, {} by {} on {}, {} per response; {} missing, {} unreadable", a.file,
-                            count(static_cast<double>(a.prompts), "prompt"), count(static_cast<double>(a.responses), "response"),
-                            count(a.sum(Sum::scores), "score"), count(static_cast<double>(a.judges.size()), "judge"),
+                            counted(a.prompts, "prompt"), counted(a.responses, "response"),
+                            counted(a.sum(Sum::scores), "score"), counted(a.judges.size(), "judge"),
                             shortened(scale_text(a.sums.values), 40), per, a.missing, a.unreadable),
                 0, 2);
   for (const std::string& note : a.notes) out += paragraph("note: " + note, 0, 2);
@@ -65,7 +54,7 @@ std::string heading(const JudgeAnalysis& a) {
 }
 
 std::string known_rows(const JudgeAnalysis& a, const std::vector<JudgeAnalysis>& compare) {
-  std::vector<Row> rows = {{"beside known judges", "calls", "W", "corr.", "opposite", "tied", "no spread", "sd"}};
+  std::vector<TextRow> rows = {{"beside known judges", "calls", "W", "corr.", "opposite", "tied", "no spread", "sd"}};
   const auto add = [&](const KnownJudge& j) {
     rows.push_back({shortened(j.name, 22), number(j.calls, j.calls == std::floor(j.calls) ? 0 : 1), number(j.w, 2),
                     number(j.rank_correlation, 2), percent(j.flip), percent(j.tie), percent(j.constant), percent(j.deviation)});
@@ -109,9 +98,9 @@ std::string without_w(const JudgeAnalysis& a) {
 
 /// Means with intervals, and quantiles, of what prompts and responses have.
 std::string lists(const JudgeAnalysis& a) {
-  std::vector<Row> rows = {{"", "mean", "5 %", "25 %", "50 %", "75 %", "95 %"}};
+  std::vector<TextRow> rows = {{"", "mean", "5 %", "25 %", "50 %", "75 %", "95 %"}};
   const auto add = [&](const char* name, const std::string& id, int decimals) {
-    Row row = {name, estimate(a.at(id))};
+    TextRow row = {name, estimate(a.at(id))};
     for (const char* q : {"_q05", "_q25", "_median", "_q75", "_q95"}) row.push_back(number(a.at(id + q).value, decimals));
     rows.push_back(row);
   };
@@ -122,55 +111,55 @@ std::string lists(const JudgeAnalysis& a) {
   add("skewness", "skew", 2);
   add("excess kurtosis", "kurtosis", 2);
   const double prompts = static_cast<double>(a.prompts), with_w = a.sum(Sum::prompts), shaped = a.sum(Sum::shaped);
-  std::string n = fmt::format("n: W and rank correlation {}", count(with_w, "prompt"));
+  std::string n = fmt::format("n: W and rank correlation {}", counted(with_w, "prompt"));
   if (with_w < prompts) n += fmt::format(" (undefined for {}: {})", prompts - with_w, without_w(a));
   const std::string scale = scale_text(a.sums.values), usual = fmt::format("1..{}", a.sums.levels);
   n += fmt::format("; mean and sd, in levels{}, {} with two scores or more (of {}); shape {}: the others have no spread",
-                   scale == usual ? "" : fmt::format(" ({} = {})", usual, shortened(scale, 40)), count(a.sum(Sum::rows), "response"),
+                   scale == usual ? "" : fmt::format(" ({} = {})", usual, shortened(scale, 40)), counted(a.sum(Sum::rows), "response"),
                    a.responses, shaped);
   return '\n' + rows_text(rows, 0) + paragraph(n, 0, 2);
 }
 
-std::string shares(const JudgeAnalysis& a) {
+std::string shares_text(const JudgeAnalysis& a) {
   std::string out =
       '\n' + rows_text({{"opposite orders", percents(a.at("flip")), "ties", percents(a.at("tie"))},
                         {"no spread", percents(a.at("constant")), "prompt share", percents(a.at("prompt_share"))},
-                        {"Friedman p < .05", percents(a.at("disagree")), "all prompts", p_text(a.friedman_p)},
+                        {"Friedman p < .05", percents(a.at("disagree")), "all prompts", p_words(a.friedman_p)},
                         {"ICC(1)", estimate(a.at("icc1")), "ICC(2,1)", estimate(a.at("icc21"))},
                         {"alpha, ordinal", estimate(a.at("alpha_ordinal")), "alpha, interval", estimate(a.at("alpha_interval"))}},
                        0);
   const double rows = a.sum(Sum::rows), full = a.sum(Sum::full);
   if (a.sums.columns == 0) out += fmt::format("ICC(2,1) is undefined: more than {} columns\n", most_summed_columns);
   else if (full < rows)
-    out += paragraph(fmt::format("ICC(2,1): of {} with a score in every column (of {})", count(full, "response"), rows), 0, 2);
+    out += paragraph(fmt::format("ICC(2,1): of {} with a score in every column (of {})", counted(full, "response"), rows), 0, 2);
   if (const double n = a.sum(Sum::flip_prompts); n < static_cast<double>(a.prompts))
-    out += paragraph(fmt::format("opposite orders: n {}; ties: n {}", count(n, "prompt"), a.sum(Sum::tie_prompts)), 0, 2);
+    out += paragraph(fmt::format("opposite orders: n {}; ties: n {}", counted(n, "prompt"), a.sum(Sum::tie_prompts)), 0, 2);
   return out;
 }
 
-std::string judges(const JudgeAnalysis& a) {
+std::string judges_text(const JudgeAnalysis& a) {
   if (a.sums.judges == 0) return fmt::format("\nmore than {} judges: nothing is computed of single judges\n", most_summed_judges);
   const bool repeats = !std::isnan(a.at("repeat_sd").value), panel = a.judges.size() > 1;
-  std::vector<Row> rows = {{"judge", "mean"}};
+  std::vector<TextRow> rows = {{"judge", "mean"}};
   if (panel) rows[0].insert(rows[0].end(), {"severity", "share"});
   if (repeats) rows[0].insert(rows[0].end(), {"equal repeats", "sd", "drift"});
   const auto add = [&](const std::string& name, int j) {
-    Row row = {name, number(j < 0 ? a.sum(Sum::level) / a.sum(Sum::scores) : a.at("level", j).value, 2)};
+    TextRow row = {name, number(j < 0 ? a.sum(Sum::level) / a.sum(Sum::scores) : a.at("level", j).value, 2)};
     if (panel) {
       const Estimate& s = a.at("severity", std::max(j, 0));
-      row.push_back(j < 0 ? "" : with_sign(s.value) + estimate(s).substr(std::min(number(s.value).size(), estimate(s).size())));
+      row.push_back(j < 0 ? "" : with_sign(s.value, estimate(s)));
       row.push_back(number(a.at("severity_share", j).value, 2));
     }
-    if (repeats)
+    if (const double drift = a.at("drift", j).value; repeats)
       row.insert(row.end(),
-                 {percent(a.at("equal_repeats", j).value), number(a.at("repeat_sd", j).value), with_sign(a.at("drift", j).value)});
+                 {percent(a.at("equal_repeats", j).value), number(a.at("repeat_sd", j).value), with_sign(drift, number(drift))});
     rows.push_back(row);
   };
   if (panel)
-    for (std::size_t j = 0; j < std::min(a.judges.size(), most_listed); ++j) add(judge_name(a, j), static_cast<int>(j));
+    for (std::size_t j = 0; j < std::min(a.judges.size(), most_judges_listed); ++j) add(judge_name(a, j), static_cast<int>(j));
   add(panel ? "all" : judge_name(a, 0), -1);
   std::string out = '\n' + rows_text(rows, 0), what;
-  if (a.judges.size() > most_listed) out += fmt::format("{} more judges: --json has them\n", a.judges.size() - most_listed);
+  if (a.judges.size() > most_judges_listed) out += fmt::format("{} more judges: --json has them\n", a.judges.size() - most_judges_listed);
   if (panel)
     what =
         fmt::format("severity: mean less that of the other judges, levels; share of the variance in a row that is constant severity: {}; ",
@@ -184,12 +173,12 @@ std::string judges(const JudgeAnalysis& a) {
   return out + paragraph(what, 0, 2);
 }
 
-std::string pairs(const JudgeAnalysis& a) {
+std::string pairs_text(const JudgeAnalysis& a) {
   const std::size_t n = a.judges.size();
   if (a.sums.judges < 2) return "";
   if (n > most_in_matrix)
     return fmt::format("{} pairs of judges: --json has their agreement (up to {} judges)\n", n * (n - 1) / 2, most_paired_judges);
-  std::vector<Row> rows(n + 1, Row(n + 1));
+  std::vector<TextRow> rows(n + 1, TextRow(n + 1));
   int pair = 0;
   for (std::size_t i = 0; i < n; ++i) {
     rows[0][i + 1] = shortened(judge_name(a, i), 7);
@@ -204,7 +193,7 @@ std::string pairs(const JudgeAnalysis& a) {
   return '\n' + rows_text(rows, 0) + paragraph("above -: rank correlation within prompts; below: kappa of calls, quadratic weights", 0, 2);
 }
 
-std::string gold(const JudgeAnalysis& a) {
+std::string gold_text(const JudgeAnalysis& a) {
   if (a.sum(Sum::gold_scores) == 0) return "";
   std::string out = "\n";
   out += paragraph(fmt::format("gold, in units of the file: score - gold {}; absolute {}; correlation of a call {}, of a response's mean "
@@ -214,11 +203,11 @@ std::string gold(const JudgeAnalysis& a) {
                    0, 2);
   const std::size_t levels = a.sums.levels;
   if (levels > 10) return out + "more than 10 levels: --json has the confusion and the calibration\n";
-  std::vector<Row> rows = {{"gold"}};
+  std::vector<TextRow> rows = {{"gold"}};
   for (const double v : a.sums.values) rows[0].push_back(fmt::format("{}", v));
   rows[0].push_back("mean score");
   for (std::size_t g = 0; g < levels; ++g) {
-    Row row = {fmt::format("{}", a.sums.values[g])};
+    TextRow row = {fmt::format("{}", a.sums.values[g])};
     for (std::size_t k = 0; k < levels; ++k) row.push_back(fmt::format("{}", a.sums.confusion[g * levels + k]));
     row.push_back(number(a.at("score_of_gold", static_cast<int>(g)).value, 2));
     rows.push_back(row);
@@ -228,7 +217,7 @@ std::string gold(const JudgeAnalysis& a) {
   rows.back().push_back("");
   out += rows_text(rows, 0);
   if (a.sums.gold_off_levels > 0)
-    out += fmt::format("{} with gold between levels: not in these rows\n", count(static_cast<double>(a.sums.gold_off_levels), "response"));
+    out += fmt::format("{} with gold between levels: not in these rows\n", counted(a.sums.gold_off_levels, "response"));
   return out;
 }
 
@@ -248,8 +237,8 @@ KnownJudge as_known(const JudgeAnalysis& a) {
 }
 
 std::string analysis_text(const JudgeAnalysis& a, const std::vector<JudgeAnalysis>& compare) {
-  return heading(a) + '\n' + in_words(a) + known_rows(a, compare) + worth_text(a.worth) + lists(a) + shares(a) + judges(a) + pairs(a) +
-         gold(a);
+  return heading_text(a) + '\n' + in_words(a) + known_rows(a, compare) + worth_text(a.worth) + lists(a) + shares_text(a) + judges_text(a) + pairs_text(a) +
+         gold_text(a);
 }
 
 }  // namespace odrpo::app

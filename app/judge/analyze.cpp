@@ -10,14 +10,12 @@
 #include <vector>
 
 #include "app/command.hpp"
-#include "app/flags/score_options.hpp"
+#include "app/flags/flag_values.hpp"
 #include "app/judge/analysis.hpp"
-#include "app/judge/input.hpp"
-#include "app/plot/figure_style.hpp"
+#include "app/plot/plot.hpp"
 #include "envs/judge/agreement/agreement.hpp"
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/score_table.hpp"
-#include "kernels/shared/suggest.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
 #include "kernels/system/output_file.hpp"
@@ -105,12 +103,7 @@ std::vector<FigureRequest> figure_requests(const std::vector<std::string>& words
     const std::size_t equals = word.find('=');
     const std::string name = word.substr(0, equals), path = equals == std::string::npos ? "" : word.substr(equals + 1);
     const auto kind = find_word<JudgeFigure>(kinds, name);
-    if (!kind) {
-      std::vector<std::string_view> names;
-      for (const auto& k : kinds) names.push_back(k.word);
-      throw Failure(Exit::usage, fmt::format("--figure: there is no figure \"{}\" (it is one of {}){}", printable_line(name), one_of(names),
-                                             did_you_mean(name, names)));
-    }
+    if (!kind) refuse_word(fmt::format("--figure: there is no figure \"{}\"", printable_line(name)), name, words_in(kinds));
     if (path.empty()) throw Failure(Exit::usage, fmt::format("--figure {0}: a file must follow, as {0}=FILE.svg", printable_line(name)));
     for (const FigureRequest& other : requests)
       if (other.path == path) throw Failure(Exit::usage, fmt::format("--figure: two figures would go to \"{}\"", printable_line(path)));

@@ -3,28 +3,25 @@
 
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
 #include "app/command.hpp"
-#include "app/flags/score_options.hpp"
-#include "app/judge/column_finding.hpp"
-#include "app/judge/worth_of_votes.hpp"
+#include "app/flags/flag_values.hpp"
+#include "app/judge/sentences.hpp"
 #include "config/catalogue/learned_judge.hpp"
-#include "config/write/fit_mark.hpp"
-#include "envs/judge/effective_votes.hpp"
-#include "envs/judge/latent/check.hpp"
+#include "config/plan/rater_file.hpp"
 #include "envs/judge/latent/evidence.hpp"
 #include "envs/judge/latent/fit.hpp"
+#include "envs/judge/simulate_scores.hpp"
 #include "envs/rater/noise.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/shared/json.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/system/output_file.hpp"
-#include "kernels/system/page_text.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
-#include "results/scores/scale.hpp"
+#include "results/scores/score_file.hpp"
 
 namespace odrpo::app {
 
@@ -53,8 +50,6 @@ std::string judge_file(const JudgeFit& fit);
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct NamedParameter {
   const char *key, *help;
   const LatentParameter& of;
@@ -76,16 +71,11 @@ std::string_view verdict_text(FitVerdict v) {
   return "";
 }
 
-std::string number(double x) {
-  if (std::isnan(x)) return "n/a";
-  const std::string text = fmt::format("{:.3f}", x);
-  return text == "-0.000" ? "0.000" : text;
-}
-std::string with_sign(double x) { return std::isnan(x) ? "n/a" : (number(x)[0] == '-' ? "" : "+") + number(x); }
+std::string three_decimals(double x) { return fixed_text(x, 3); }
+std::string signed_text(double x) { return std::isnan(x) ? "n/a" : (three_decimals(x)[0] == '-' ? "" : "+") + three_decimals(x); }
 
 std::string interval_text(const LatentParameter& of) {
-  if (!of.fitted) return "not fitted";
-  return std::isnan(of.low) ? "[n/a]" : fmt::format("[{}, {}]", number(of.low), number(of.high));
+  return of.fitted ? odrpo::interval_text(of.low, of.high, 3) : "not fitted";
 }
 
 std::string check_text(const GoodnessOfFit& check) {
@@ -98,9 +88,9 @@ std::string check_text(const GoodnessOfFit& check) {
   text +=
       fmt::format("  {:<22}{:>8}{:>11}{:>9}{:>8}{:>16}{:>11}\n", "", "file", "simulated", "differ", "error", "halves differ", "tolerance");
   for (const CheckedStatistic& s : check.lines)
-    text += fmt::format("  {:<22}{:>8}{:>11}{:>9}{:>8}{:>16}{:>11}  {}\n", s.name, number(s.mean.observed), number(s.mean.simulated),
-                        with_sign(s.mean.difference()), number(s.mean.error),
-                        fmt::format("{} {}", with_sign(s.fold[0].difference()), with_sign(s.fold[1].difference())), number(s.tolerance),
+    text += fmt::format("  {:<22}{:>8}{:>11}{:>9}{:>8}{:>16}{:>11}  {}\n", s.name, three_decimals(s.mean.observed), three_decimals(s.mean.simulated),
+                        signed_text(s.mean.difference()), three_decimals(s.mean.error),
+                        fmt::format("{} {}", signed_text(s.fold[0].difference()), signed_text(s.fold[1].difference())), three_decimals(s.tolerance),
                         verdict_text(s.verdict));
   return text;
 }
@@ -120,16 +110,12 @@ std::vector<std::string> limits_text(const JudgeFit& f) {
     text.push_back("from few calls about a response, whether a lowest score lasts (veto) or not (low): what both make together is known better");
   for (const auto& [key, help, of] : parameters(f.fit))
     if (of.at_end)
-      text.push_back(fmt::format("{}: {} is the end of what is looked at; the scores may want a value beyond it", key, number(of.value)));
+      text.push_back(fmt::format("{}: {} is the end of what is looked at; the scores may want a value beyond it", key, three_decimals(of.value)));
   return text;
 }
 
-Json exact(double x) { return std::isnan(x) ? Json(nullptr) : Json(x); }
-
 std::string thresholds_text(const LatentScale& judge, int j) {
-  std::string row;
-  for (const double t : judge.thresholds(j)) row += (row.empty() ? "" : ", ") + number_text(t);
-  return "[" + row + "]";
+  return "[" + joined(judge.thresholds(j), number_text) + "]";
 }
 
 }  // namespace
@@ -142,12 +128,12 @@ std::string fit_report(const JudgeFit& f) {
                                    f.fit.scores, f.fit.responses),
                        0, 0);
   for (const auto& [key, help, of] : parameters(f.fit)) {
-    text += fmt::format("  {:<13}{:>7}  {:<16}{}\n", key, number(of.value), interval_text(of), help);
+    text += fmt::format("  {:<13}{:>7}  {:<16}{}\n", key, three_decimals(of.value), interval_text(of), help);
   }
   bool outliers = false;
   for (const Outlier kind : all_outliers)
     if (const LatentParameter& of = f.fit.outlier[static_cast<std::size_t>(kind)]; of.fitted) {
-      text += fmt::format("  {:<13}{:>7}  {:<16}{}\n", outlier_word(kind), number(of.value), interval_text(of), outlier_help(kind));
+      text += fmt::format("  {:<13}{:>7}  {:<16}{}\n", outlier_word(kind), three_decimals(of.value), interval_text(of), outlier_help(kind));
       outliers = true;
     }
   if (!outliers) text += "  outliers         none: the scores show none\n";
@@ -162,14 +148,14 @@ std::string fit_json(const JudgeFit& f) {
   Json out = {{"file", f.file},         {"found", f.found},  {"prompts", f.fit.prompts}, {"responses", f.fit.responses},
               {"scores", f.fit.scores}, {"levels", f.values}};
   for (const auto& [key, help, of] : parameters(f.fit))
-    out["parameters"][key] = {{"value", of.value},    {"fitted", of.fitted},    {"standard_error", exact(of.error)},
-                              {"low", exact(of.low)}, {"high", exact(of.high)}, {"at_end", of.at_end},
+    out["parameters"][key] = {{"value", of.value},    {"fitted", of.fitted},    {"standard_error", of.error},
+                              {"low", of.low}, {"high", of.high}, {"at_end", of.at_end},
                               {"reason", of.reason}};
   out["outliers"] = Json::object();
   for (const Outlier kind : all_outliers) {
     const LatentParameter& of = f.fit.outlier[static_cast<std::size_t>(kind)];
-    out["outliers"][std::string(outlier_word(kind))] = {{"value", of.value},    {"fitted", of.fitted},    {"standard_error", exact(of.error)},
-                                                        {"low", exact(of.low)}, {"high", exact(of.high)}, {"reason", of.reason}};
+    out["outliers"][std::string(outlier_word(kind))] = {{"value", of.value},    {"fitted", of.fitted},    {"standard_error", of.error},
+                                                        {"low", of.low}, {"high", of.high}, {"reason", of.reason}};
   }
   for (int j = 0; j < f.fit.judge.judges(); ++j) {
     const auto row = f.fit.judge.thresholds(j);
@@ -180,7 +166,7 @@ std::string fit_json(const JudgeFit& f) {
       out["goodness_of_fit"] = {{"undefined_because", f.check.reason}, {"prompts", f.check.prompts}, {"statistics", Json::array()}};
   for (const CheckedStatistic& s : f.check.lines) {
     const auto moment = [](const CheckedMoment& m) {
-      return Json{{"file", exact(m.observed)}, {"simulated", exact(m.simulated)}, {"error", exact(m.error)}};
+      return Json{{"file", m.observed}, {"simulated", m.simulated}, {"error", m.error}};
     };
     check["statistics"].push_back({{"name", s.name},
                                    {"tolerance", s.tolerance},
@@ -202,14 +188,14 @@ std::string judge_file(const JudgeFit& f) {
   if (f.values.front() != 1 || f.values.back() != static_cast<double>(f.values.size()))
     text += fmt::format("# Levels 1 to {} stand for the scores {}.\n", f.values.size(), scale_text(f.values));
   for (const CheckedStatistic& s : f.check.lines)
-    text += fmt::format("# {}: {} in the file, {} simulated (held-out prompts): {}\n", s.name, number(s.mean.observed),
-                        number(s.mean.simulated), verdict_text(s.verdict));
+    text += fmt::format("# {}: {} in the file, {} simulated (held-out prompts): {}\n", s.name, three_decimals(s.mean.observed),
+                        three_decimals(s.mean.simulated), verdict_text(s.verdict));
   text += "# Use: [rater.NAME] file = \"this file\" in a suite, or `odrpo-bench judge simulate`.\n";
   text += fmt::format("[rater.{0}]\n\n[rater.{0}.{1}]\n", f.name, LatentNoise::word);
   for (const auto& [key, help, of] : parameters(f.fit)) {
     const std::string interval = !of.fitted           ? "not fitted: " + of.reason
                                  : std::isnan(of.low) ? help
-                                                      : fmt::format("95 %: {} to {}", number(of.low), number(of.high));
+                                                      : fmt::format("95 %: {} to {}", three_decimals(of.low), three_decimals(of.high));
     text += fmt::format("{} = {}  # {}\n", key, number_text(of.value), interval);
   }
   text += fmt::format("{} = [\n", thresholds_key);
@@ -222,7 +208,7 @@ std::string judge_file(const JudgeFit& f) {
     if (const LatentParameter& of = f.fit.outlier[static_cast<std::size_t>(kind)]; of.fitted)
       text += fmt::format("\n[rater.{}.{}]\n{} = {}  # {}\n", f.name, outlier_word(kind), kind == Outlier::veto ? "share" : "p",
                           number_text(of.value),
-                          std::isnan(of.low) ? outlier_help(kind) : fmt::format("95 %: {} to {}", number(of.low), number(of.high)));
+                          std::isnan(of.low) ? outlier_help(kind) : fmt::format("95 %: {} to {}", three_decimals(of.low), three_decimals(of.high)));
   return text;
 }
 

@@ -3,7 +3,8 @@
 
 #include <charconv>
 
-#include "results/scores/scale.hpp"
+#include "kernels/system/text.hpp"
+#include "results/scores/score_file.hpp"
 #include "results/stats/run_statistics.hpp"
 
 namespace odrpo::app {
@@ -31,10 +32,9 @@ namespace {
 /// A number, plainly written, that is good; else `bad` is said of it.
 CLI::Validator plain_number(bool (*good)(double), const std::string& bad) {
   return {[=](std::string& text) -> std::string {
-            double value = 0;
-            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-            if (error != std::errc() || end != text.data() + text.size()) return "\"" + text + "\" is not a number";
-            return good(value) ? "" : text + " is not " + bad;
+            const auto value = number_from<double>(text);
+            if (!value) return "\"" + text + "\" is not a number";
+            return good(*value) ? "" : text + " is not " + bad;
           },
           ""};
 }
@@ -44,6 +44,8 @@ CLI::Validator plain_number(bool (*good)(double), const std::string& bad) {
 CLI::Validator positive() {
   return plain_number([](double x) { return x > 0 && x <= 1e9; }, "above 0 and at most 1e9");
 }
+
+CLI::Validator seed() { return whole(0, 9'000'000'000'000'000'000); }
 
 CLI::Validator share() {
   return plain_number([](double x) { return x >= 0 && x <= 1; }, "in 0..1");
@@ -179,7 +181,7 @@ void stats_options(CLI::App& app, StatsOptions& o) {
       ->check(CLI::IsMember(intervals))
       ->type_name("KIND");
   app.add_option("--resamples", o.resamples, "resamples of the bootstrap (default 2000)")->check(whole(1000, 1'000'000))->type_name("N");
-  app.add_option("--seed", o.seed, "seed of the resamples (default 1)")->check(whole(0, 9'000'000'000'000'000'000))->type_name("N");
+  app.add_option("--seed", o.seed, "seed of the resamples (default 1)")->check(seed())->type_name("N");
   app.add_option("--level", o.level, "of the intervals (default 0.95)")->type_name("LEVEL");
   app.add_option("--gamma", o.gamma, "score that is good enough: shows the optimality gap")->type_name("NUMBER");
   app.add_option("--thresholds", o.thresholds, "shows the performance profile at these scores, e.g. 60,70,80")->type_name("LIST");

@@ -15,6 +15,8 @@ void repeated(CLI::App& app, const std::string& name, std::vector<std::string>& 
 
 /// A whole number, plainly written; CLI11 alone would read 010 as eight.
 CLI::Validator whole(long long least, long long most);
+/// The seed of a flag.
+CLI::Validator seed();
 /// A number above 0 and at most 1e9, plainly written.
 CLI::Validator positive();
 /// A number in 0..1, plainly written.

@@ -1,22 +1,26 @@
-// `odrpo-bench plot KIND FILE.h5`: a figure of a result file, or its numbers.
-#include <fmt/format.h>
+// `odrpo-bench plot KIND FILE.h5`: a figure of a result file, or its numbers; the figure of an estimator's weights; looks of estimators.
+#include "app/plot/plot.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <string_view>
+
+#include <fmt/format.h>
 
 #include "app/command.hpp"
 #include "app/explain/explain_group.hpp"
-#include "app/plot/figure_style.hpp"
+#include "app/flags/flag_values.hpp"
 #include "app/table/query.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/estimator.hpp"
-#include "kernels/shared/suggest.hpp"
+#include "kernels/math.hpp"
+#include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/shared/words.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"
+#include "kernels/system/text.hpp"
 #include "results/figure/figure.hpp"
 #include "results/scores/csv.hpp"
 
@@ -30,7 +34,6 @@ Figure weights_figure(const PlotOptions& o);
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr int shape_size = 1000;  // rewards of a shape
 
 struct RewardGroup {
@@ -114,14 +117,14 @@ Figure weights_figure(const PlotOptions& o) {
     const auto count = static_cast<int>(group.rewards.size());
     for (int k = 1; k <= levels; ++k) {
       const auto here = std::count_if(group.rewards.begin(), group.rewards.end(), [&](double r) { return std::lround(r) == k; });
-      panel.background.push_back({static_cast<double>(k), static_cast<double>(here) / count, nan, nan});
+      panel.background.push_back({static_cast<double>(k), static_cast<double>(here) / count, undefined, undefined});
     }
     for (std::size_t e = 0; e < configs.size(); ++e) {
-      const double median = weight_median(configs[e], group.rewards, nan);
+      const double median = weight_median(configs[e], group.rewards, undefined);
       FigureSeries series{names[e], styles[e], {}};
       for (int k = 1; k <= levels; ++k)
         series.points.push_back(
-            {static_cast<double>(k), weight_of_level(configs[e], k, count_from(group.rewards, k), count, median), nan, nan});
+            {static_cast<double>(k), weight_of_level(configs[e], k, count_from(group.rewards, k), count, median), undefined, undefined});
       panel.series.push_back(std::move(series));
     }
     figure.panels.push_back(std::move(panel));
@@ -132,11 +135,11 @@ Figure weights_figure(const PlotOptions& o) {
 namespace {
 
 constexpr double column_width = 3.25, page_width = 5.5;  // inches, as most conferences have them
-constexpr std::size_t most_steps = 400;                  // of a curve: more than the dots of a printed column
+constexpr std::size_t most_steps_drawn = 400;                  // of a curve: more than the dots of a printed column
 
 Figure curves(const PlotOptions& o) {
   const ResultFile file = read_table_file(o, curve_columns(o.curve), curve_columns(gain_curve));
-  const TableModel table = query_curve(file, o, o.curve, o.data ? every_step : most_steps);
+  const TableModel table = query_curve(file, o, o.curve, o.data ? every_step : most_steps_drawn);
   return lines_figure({&table, 1}, series_styles(table.rows), true);
 }
 
@@ -171,36 +174,29 @@ Figure profile(const PlotOptions& o) {
   return profile_figure(table, series_styles(table.rows));
 }
 
-struct Kind {
+struct PlotKind {
   const char* word;
   Figure (*make)(const PlotOptions&);
   bool of_file = true;
 };
-constexpr Kind kinds[] = {{"curves", curves},   {"votes", votes},         {"bars", bars},       {"forest", forest},
+constexpr PlotKind plot_rows[] = {{"curves", curves},   {"votes", votes},         {"bars", bars},       {"forest", forest},
                           {"heatmap", heatmap}, {"histogram", histogram}, {"profile", profile}, {"weights", weights_figure, false}};
 
-std::vector<std::string_view> kind_words() {
-  std::vector<std::string_view> words;
-  for (const Kind& kind : kinds) words.emplace_back(kind.word);
-  return words;
-}
-
-const Kind& kind_of(const PlotOptions& o) {
-  for (const Kind& kind : kinds)
+const PlotKind& kind_of(const PlotOptions& o) {
+  for (const PlotKind& kind : plot_rows)
     if (o.kind == kind.word) return kind;
-  throw Failure(Exit::usage, fmt::format("there is no figure \"{}\" (it is one of {}){}", printable_line(o.kind), plot_kinds(),
-                                         did_you_mean(o.kind, kind_words())));
+  refuse_word(fmt::format("there is no figure \"{}\"", printable_line(o.kind)), o.kind, words_in(plot_rows));
 }
 
 double inches(const char* flag, const std::string& text, double least, double most) {
-  const auto value = number_of(text);
-  if (!value || !(*value >= least && *value <= most))
+  const auto value = number_from(text, least, most);
+  if (!value)
     throw Failure(Exit::usage, fmt::format("{}: \"{}\" is not a number of inches in {}..{}", flag, printable_line(text), least, most));
   return *value;
 }
 
 /// Flags that say nothing about this kind of figure.
-void check_flags(const PlotOptions& o, const Kind& kind) {
+void check_flags(const PlotOptions& o, const PlotKind& kind) {
   const bool weights = !kind.of_file;
   if (kind.of_file && o.path.empty())
     throw Failure(Exit::usage, fmt::format("FILE.h5 is required: the figure {} is of a result file", kind.word));
@@ -231,10 +227,10 @@ void check_flags(const PlotOptions& o, const Kind& kind) {
 
 }  // namespace
 
-std::string plot_kinds() { return one_of(kind_words()); }
+std::string plot_kinds() { return one_of(words_in(plot_rows)); }
 
 int plot(const PlotOptions& o) {
-  const Kind& kind = kind_of(o);
+  const PlotKind& kind = kind_of(o);
   check_flags(o, kind);
   if (o.data && (!o.width.empty() || !o.height.empty())) throw Failure(Exit::usage, "--width and --height have no effect on --data");
   if (o.data)
@@ -257,6 +253,66 @@ int plot(const PlotOptions& o) {
   write_output(output, bytes);
   print_note(fmt::format("{}: {}", printable_line(output), figure.caption));
   return static_cast<int>(Exit::ok);
+}
+
+// Looks of estimators by their form, weight and normaliser.
+
+namespace {
+
+// colours and dashes by their number in results/figure/figure.hpp
+constexpr int black = 0, blue = 1, vermilion = 2, green = 3, purple = 4, orange = 5, sky = 6;
+constexpr int solid = 0, dashed = 1, dotted = 2, dash_dotted = 3, finely_dotted = 4;
+
+int colour_of_weight(Weight weight) {
+  switch (weight) {
+    case Weight::uniform: return orange;
+    case Weight::linear: return sky;
+    case Weight::gini: return blue;
+    case Weight::gini_median: return vermilion;
+    case Weight::root: return green;
+  }
+  return green;
+}
+
+SeriesStyle style_of(const EstimatorConfig& config) {
+  if (config.form == Form::odrpo) {
+    const int colour = colour_of_weight(config.weight);
+    return {colour, config.norm == Norm::grpo ? solid : dashed, colour};
+  }
+  if (config.form == Form::odrpo_bitwise) return {green, config.norm == Norm::grpo ? solid : dashed, green};
+  switch (config.form) {
+    case Form::grpo: return {black, solid, black};
+    case Form::maxrl: return {black, dashed, black};
+    case Form::reinforce: return {black, dotted, black};
+    case Form::rloo: return {black, dash_dotted, black};
+    case Form::mc_grpo: return {black, finely_dotted, black};
+    case Form::rank_grpo: return {purple, solid, purple};
+    case Form::convex_reinforce: return {green, dotted, green};
+    case Form::max_at_k: return {purple, dash_dotted, purple};
+    case Form::max_at_k_centred: return {purple, finely_dotted, purple};
+    case Form::odrpo:
+    case Form::odrpo_bitwise: break;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<SeriesStyle> series_styles(const std::vector<std::string>& names) {
+  std::vector<SeriesStyle> wanted;
+  int next = 0;
+  for (const std::string& name : names) {
+    const auto config = parse_estimator(name);
+    wanted.push_back(config ? style_of(*config) : SeriesStyle{next % series_colours, 0, next % series_symbols});
+    if (!config) ++next;
+  }
+  return distinct_styles(std::move(wanted));
+}
+
+FigureFormat figure_format(std::string_view flag, const std::string& path) {
+  for (const auto& format : figure_formats)
+    if (path.ends_with("." + std::string(format.word))) return format.value;
+  throw Failure(Exit::usage, fmt::format("{}: \"{}\" does not end in .svg, .pdf or .png", printable_line(flag), printable_line(path)));
 }
 
 }  // namespace odrpo::app

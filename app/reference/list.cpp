@@ -3,18 +3,16 @@
 
 #include <algorithm>
 #include <iostream>
-#include <nlohmann/json.hpp>
 
 #include "app/command.hpp"
-#include "app/reference/reference.hpp"
+#include "app/flags/flag_values.hpp"
 #include "app/reference/schema.hpp"
 #include "config/check/key_effect.hpp"
 #include "config/write/field_list.hpp"
-#include "kernels/shared/ask_memory.hpp"
-#include "kernels/system/page_text.hpp"
-#include "kernels/shared/suggest.hpp"
-#include "kernels/system/terminal.hpp"
+#include "kernels/shared/failure.hpp"
+#include "kernels/shared/json.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/terminal.hpp"
 
 namespace odrpo::app {
 
@@ -58,22 +56,22 @@ void print(const Listing& part, bool with_words) {
   if (with_words) print_words(part.keys);
 }
 
-nlohmann::ordered_json json_of(const AxisValue& value) {
+Json json_of(const AxisValue& value) {
   if (const auto* i = std::get_if<std::int64_t>(&value)) return *i;
   if (const auto* d = std::get_if<double>(&value)) return *d;
   return std::get<std::string>(value);
 }
 
 /// Numbers as numbers, words as words; null for a number that is unset.
-nlohmann::ordered_json default_value(const FieldInfo& key) {
+Json default_value(const FieldInfo& key) {
   if (key.type == "integer" || key.type == "number") return number_default(key);
   return key.value;
 }
 
-nlohmann::ordered_json json_of(const std::vector<FieldInfo>& keys) {
-  auto list = nlohmann::ordered_json::array();
+Json json_of(const std::vector<FieldInfo>& keys) {
+  auto list = Json::array();
   for (const auto& key : keys) {
-    nlohmann::ordered_json one = {{"key", key.key}, {"type", key.type}, {"default", default_value(key)}, {"help", key.help}};
+    Json one = {{"key", key.key}, {"type", key.type}, {"default", default_value(key)}, {"help", key.help}};
     if (key.min) one["min"] = json_of(*key.min);
     if (key.max) one["max"] = json_of(*key.max);
     for (const auto& w : key.words) one["words"].push_back({{"word", w.word}, {"help", w.help}});
@@ -83,8 +81,8 @@ nlohmann::ordered_json json_of(const std::vector<FieldInfo>& keys) {
   return list;
 }
 
-nlohmann::ordered_json json_of(const Listing& part) {
-  nlohmann::ordered_json one = {{"title", part.title}, {"entries", nlohmann::ordered_json::array()}, {"keys", json_of(part.keys)}};
+Json json_of(const Listing& part) {
+  Json one = {{"title", part.title}, {"entries", Json::array()}, {"keys", json_of(part.keys)}};
   for (const auto& entry : part.entries)
     one["entries"].push_back({{"word", entry.word}, {"help", entry.help}, {"keys", json_of(entry.keys)}});
   return one;
@@ -115,13 +113,12 @@ int list(const ListOptions& options) {
     if (found == parts.end()) {
       std::vector<std::string_view> names;
       for (const auto& part : parts) names.push_back(part.name);
-      throw Failure(Exit::usage, fmt::format("list knows no \"{}\" (it knows {}){}", shown(options.what), one_of(names),
-                                             did_you_mean(options.what, names)));
+      refuse_word(fmt::format("list knows no \"{}\"", shown(options.what)), options.what, names, "it knows");
     }
     parts = {*found};
   }
   if (options.json) {
-    nlohmann::ordered_json all;
+    Json all;
     for (const auto& part : parts) all[part.name] = json_of(part);
     std::cout << all.dump(2) << '\n';
     return 0;

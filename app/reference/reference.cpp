@@ -1,5 +1,5 @@
 // The pages of docs/reference, put together from the catalogues and descriptions alone.
-#include "app/reference/reference.hpp"
+#include "app/reference/schema.hpp"
 
 #include <fmt/format.h>
 
@@ -7,20 +7,21 @@
 #include <array>
 
 #include "app/compute/functions.hpp"
+#include "app/flags/flag_values.hpp"
 #include "config/write/field_list.hpp"
 #include "estimators/compat.hpp"
 #include "estimators/formula_text.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/shared/suggest.hpp"
-#include "kernels/system/terminal.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/terminal.hpp"
+#include "kernels/system/text.hpp"
 #include "results/store/record.hpp"
 #include "train/curves.hpp"
 
 namespace odrpo::app {
 namespace {
 
-std::string code(std::string_view text) { return text.empty() ? "" : fmt::format("`{}`", text); }
+std::string code_text(std::string_view text) { return text.empty() ? "" : fmt::format("`{}`", text); }
 
 // One row of a table; a pipe would end its cell.
 std::string row(std::initializer_list<std::string> cells) {
@@ -70,7 +71,7 @@ std::string bullets(const std::vector<Listed>& entries) {
 std::string key_table(const std::vector<FieldInfo>& keys) {
   if (keys.empty()) return "";
   std::string text = header({"key", "default", "allowed", "meaning"});
-  for (const FieldInfo& key : keys) text += row({code(key.key), key.value, key.allowed(), key.meaning()});
+  for (const FieldInfo& key : keys) text += row({code_text(key.key), key.value, key.allowed(), key.meaning()});
   for (const FieldInfo& key : keys) {
     const auto has_help = [](const Choice& w) { return !w.help.empty(); };
     if (std::none_of(key.words.begin(), key.words.end(), has_help)) continue;
@@ -108,8 +109,8 @@ std::string conventions_table() {
   std::string text = header({"system", "estimator", "formula", "group of one", "whitening afterwards", "source"});
   const auto add = [&](const EstimatorConfig& config, std::string_view source) {
     const Whitening after = whitening_after(config);
-    text += row({code(word_of<Compat>(compat_words, config.compat)), code(estimator_word(config)), code(estimator_formula(config)),
-                 code(single_text(config)), after.on ? code(whitening_text(after)) : "none", std::string(source)});
+    text += row({code_text(word_of<Compat>(compat_words, config.compat)), code_text(estimator_word(config)), code_text(estimator_formula(config)),
+                 code_text(single_text(config)), after.on ? code_text(whitening_text(after)) : "none", std::string(source)});
   };
   for (const Convention& convention : conventions()) {
     EstimatorConfig config;
@@ -139,11 +140,7 @@ std::string general_formula(std::string_view formula) {
 // The words of a list with blanks between, each as code.
 std::string code_words(std::string_view list) {
   std::string text;
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(' '), list.size());
-    text += (text.empty() ? "" : ", ") + code(list.substr(0, end));
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
+  for (const std::string& word : lines_of(list, ' ')) text += (text.empty() ? "" : ", ") + code_text(word);
   return text;
 }
 
@@ -156,15 +153,15 @@ std::string estimators_page() {
   text += "\n## forms\n\nThe forms of the advantage A, with the keys of [estimator.NAME] that each reads besides `compat`.\n";
   text += header({"form", "A", "keys", "source", "note"});
   for (const FormRow& form : form_rows)
-    text += row({code(form.word), code(general_formula(form.formula)), code_words(form.keys), std::string(form.source),
+    text += row({code_text(form.word), code_text(general_formula(form.formula)), code_words(form.keys), std::string(form.source),
                  std::string(form.note)});
   const Listing& estimators = part_of(parts, "estimators");
   text += heading(estimators) + "\nFormulas have the defaults of the keys.\n" + header({"word", "formula"});
-  for (const Listed& entry : estimators.entries) text += row({code(entry.word), code(entry.help)});
+  for (const Listed& entry : estimators.entries) text += row({code_text(entry.word), code_text(entry.help)});
   for (const std::string_view name : {"weights", "norms"}) {
     const Listing& part = part_of(parts, name);
     text += heading(part) + header({"word", "formula"});
-    for (const Listed& entry : part.entries) text += row({code(entry.word), code(entry.help)});
+    for (const Listed& entry : part.entries) text += row({code_text(entry.word), code_text(entry.help)});
   }
   const Listing& systems = part_of(words, "compat");
   text += heading(systems) + '\n';
@@ -182,12 +179,11 @@ std::string curves_page() {
   text += header({"curve", "unit", "meaning", "runs that have it"});
   for (int id = 0; id < all_curves; ++id) {
     const CurveText curve = curve_text(static_cast<CurveId>(id));
-    text += row({code(curve.name), *curve.unit == '\0' ? "-" : curve.unit, curve.meaning, curve.runs});
+    text += row({code_text(curve.name), *curve.unit == '\0' ? "-" : curve.unit, curve.meaning, curve.runs});
   }
-  std::string stages;
-  for (const char* stage : stage_names) stages += (stages.empty() ? "" : ", ") + code(stage);
   return text +
-         fmt::format("\n`/seconds/ENV` holds seconds per training step and stage since the record before. Its stages are {}.\n", stages);
+         fmt::format("\n`/seconds/ENV` holds seconds per training step and stage since the record before. Its stages are {}.\n",
+                     joined(stage_names, code_text));
 }
 
 std::string functions_page() {
@@ -198,8 +194,8 @@ std::string functions_page() {
     text += fmt::format("\n## {}\n\n{}\n\n* Answer: {}\n* Source: {}\n", f.name, f.text.help, f.text.out, f.text.source);
     text += header({"argument", "meaning"});
     for (const Argument& a : f.text.arguments) {
-      const std::string optional = a.optional ? "optional; " : a.beside.empty() ? "" : fmt::format("optional beside {}; ", code(a.beside));
-      text += row({code(a.name), optional + std::string(a.help)});
+      const std::string optional = a.optional ? "optional; " : a.beside.empty() ? "" : fmt::format("optional beside {}; ", code_text(a.beside));
+      text += row({code_text(a.name), optional + std::string(a.help)});
     }
   }
   return text;
@@ -231,8 +227,7 @@ std::string reference_page(std::string_view page) {
     if (p.word == page)
       return fmt::format("# {}\n\n<!-- `odrpo-bench list --markdown {}` prints this page; change the descriptions in the code. -->\n\n{}",
                          p.title, page, p.text());
-  throw Failure(Exit::usage, fmt::format("list --markdown knows no page \"{}\" (it knows {}){}", shown(page), one_of(page_words),
-                                         did_you_mean(page, page_words)));
+  refuse_word(fmt::format("list --markdown knows no page \"{}\"", shown(page)), page, page_words, "it knows");
 }
 
 }  // namespace odrpo::app

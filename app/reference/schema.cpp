@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -16,11 +15,11 @@
 #include "config/spec.hpp"
 #include "config/suite_config.hpp"
 #include "config/write/field_list.hpp"
+#include "kernels/shared/json.hpp"
 
 namespace odrpo::app {
 namespace {
 
-using json = nlohmann::ordered_json;
 using Words = std::vector<Choice>;
 
 constexpr std::string_view noise_key = "noise";
@@ -43,12 +42,6 @@ std::string spelled(const List& words) {
   return pattern + ")$";
 }
 
-std::vector<std::string_view> names_of(const Words& words) {
-  std::vector<std::string_view> names;
-  for (const auto& w : words) names.push_back(w.word);
-  return names;
-}
-
 /// Other words that mean a word of the catalogue of this section; the parser decides which do.
 std::vector<std::string> aliases(std::string_view kind, std::string_view word) {
   std::vector<std::string> found;
@@ -60,16 +53,16 @@ std::vector<std::string> aliases(std::string_view kind, std::string_view word) {
 }
 
 /// One of the words. Editors complete the usual spelling; all others are taken too.
-json word_schema(const Words& words, const std::vector<std::string>& others = {}) {
+Json word_schema(const Words& words, const std::vector<std::string>& others = {}) {
   Words closed, open;
   for (const auto& w : words) (w.begins.empty() ? closed : open).push_back(w);
-  json usual = {{"enum", names_of(closed)}};
+  Json usual = {{"enum", words_in(closed)}};
   for (const auto& w : closed) usual["x-taplo"]["docs"]["enumValues"].push_back(w.help);
-  auto all = names_of(closed);
+  auto all = words_in(closed);
   all.insert(all.end(), others.begin(), others.end());
   const bool dashes = std::any_of(all.begin(), all.end(), has_dash);
   if (!dashes) return usual;
-  json any = json::array({usual, {{"type", "string"}, {"pattern", spelled(all)}}});
+  Json any = Json::array({usual, {{"type", "string"}, {"pattern", spelled(all)}}});
   for (const auto& w : open) {
     std::string begins = spelled(std::vector{w.begins});
     any.push_back({{"type", "string"}, {"pattern", begins.substr(0, begins.size() - 1) + "."}});
@@ -77,31 +70,31 @@ json word_schema(const Words& words, const std::vector<std::string>& others = {}
   return {{"anyOf", any}};
 }
 
-json number_of(const AxisValue& value) {
+Json json_number(const AxisValue& value) {
   if (const auto* i = std::get_if<std::int64_t>(&value)) return *i;
   return std::get<double>(value);
 }
 
-json scalar_schema(const FieldInfo& f) {
-  if (f.type == "word" || f.type == "words") return f.words.empty() ? json{{"type", "string"}, {"minLength", 1}} : word_schema(f.words);
+Json scalar_schema(const FieldInfo& f) {
+  if (f.type == "word" || f.type == "words") return f.words.empty() ? Json{{"type", "string"}, {"minLength", 1}} : word_schema(f.words);
   if (f.type == "string") return {{"type", "string"}};
   if (f.type == "word or number") {
     FieldInfo number = f;
     number.type = "number";
-    return {{"anyOf", json::array({scalar_schema(number), word_schema(f.words)})}};
+    return {{"anyOf", Json::array({scalar_schema(number), word_schema(f.words)})}};
   }
   if (f.type == "name") return {{"type", "string"}, {"minLength", 1}};
-  json schema = {{"type", f.type == "integers" ? "integer" : f.type == "numbers" ? "number" : f.type}};
-  if (f.min) schema["minimum"] = number_of(*f.min);
-  if (f.max) schema["maximum"] = number_of(*f.max);
+  Json schema = {{"type", f.type == "integers" ? "integer" : f.type == "numbers" ? "number" : f.type}};
+  if (f.min) schema["minimum"] = json_number(*f.min);
+  if (f.max) schema["maximum"] = json_number(*f.max);
   return schema;
 }
 
-json one_or_list(const json& one, int least) {
-  json list = {{"type", "array"}, {"items", one}};
+Json one_or_list(const Json& one, int least) {
+  Json list = {{"type", "array"}, {"items", one}};
   if (least > 0) list["minItems"] = least;
   list["uniqueItems"] = true;
-  return {{"anyOf", json::array({one, list})}};
+  return {{"anyOf", Json::array({one, list})}};
 }
 
 /// What hovering shows: the help, and what the words mean.
@@ -115,10 +108,10 @@ std::string description_of(const FieldInfo& f, bool axes) {
 }
 
 /// When the key has an effect, for programs: {"all": [{"key": "epochs", "above": 1}]}; `any` instead of `all` where one need is enough.
-json rule_of(const OnlyIf& rule) {
-  json needs = json::array();
+Json rule_of(const OnlyIf& rule) {
+  Json needs = Json::array();
   for (const Need& need : rule.list()) {
-    json one = {{"key", need.key}};
+    Json one = {{"key", need.key}};
     if (need.kind == Need::Kind::above) one["above"] = need.bound;
     if (need.kind == Need::Kind::not_zero) one["not"] = 0;
     if (need.kind == Need::Kind::given) one["given"] = true;
@@ -131,30 +124,30 @@ json rule_of(const OnlyIf& rule) {
 }
 
 /// The default as JSON; nothing where the description has none.
-json default_of(const FieldInfo& f) {
+Json default_of(const FieldInfo& f) {
   if (f.type == "integer" || f.type == "number") return number_default(f);
   if (f.type == "word" || f.type == "name" || f.type == "string" || f.type == "baselines" || !f.words.empty())
-    return f.value.empty() ? json() : json(f.value);
+    return f.value.empty() ? Json() : Json(f.value);
   return {};
 }
 
-void add_key(json& object, const std::string& key, json schema) {
+void add_key(Json& object, const std::string& key, Json schema) {
   // editors complete what stands in properties; the other spelling of a key is right, too
   if (has_dash(key)) object["patternProperties"][spelled(std::vector<std::string>{key})] = schema;
   object["properties"][key] = std::move(schema);
 }
 
-json empty_object() { return {{"type", "object"}, {"properties", json::object()}, {"additionalProperties", false}}; }
+Json empty_object() { return {{"type", "object"}, {"properties", Json::object()}, {"additionalProperties", false}}; }
 
-json reference(const std::string& name) { return {{"$ref", "#/definitions/" + name}}; }
+Json reference(const std::string& name) { return {{"$ref", "#/definitions/" + name}}; }
 
 /// The keys of one noise model: an entry of a list (where `model` is one of them and nothing is an axis), or a sub-table of its name.
-json model_schema(const Noise& noise, bool entry);
+Json model_schema(const Noise& noise, bool entry);
 
-json key_schema(const FieldInfo& f, bool axes) {
+Json key_schema(const FieldInfo& f, bool axes) {
   const bool axis = axes && f.type != "string" && f.type != "matrix" && f.type != "rows" && f.type != "numbers";
-  json schema = {{"description", description_of(f, axis)}};
-  if (const json value = default_of(f); !value.is_null()) schema["default"] = value;
+  Json schema = {{"description", description_of(f, axis)}};
+  if (const Json value = default_of(f); !value.is_null()) schema["default"] = value;
   if (f.only_if.count > 0) schema["x-only-if"] = rule_of(f.only_if);
   if (f.type == "matrix") schema.update(matrix_schema());
   else if (f.type == "rows") schema.update(rows_schema());
@@ -166,13 +159,13 @@ json key_schema(const FieldInfo& f, bool axes) {
   else if (f.type == "columns") schema.update(columns_schema());
   else if (f.type == "limits") schema.update(limits_schema());
   else if (f.type == "entries") schema.update(entries_schema());
-  else if (f.type == "models") schema["allOf"] = json::array({reference("noise")});
+  else if (f.type == "models") schema["allOf"] = Json::array({reference("noise")});
   else if (axis) schema.update(one_or_list(scalar_schema(f), 1));
   else schema.update(scalar_schema(f));
   return schema;
 }
 
-void add_fields(json& object, const std::vector<FieldInfo>& fields, bool axes) {
+void add_fields(Json& object, const std::vector<FieldInfo>& fields, bool axes) {
   for (const auto& f : fields) {
     add_key(object, f.key, key_schema(f, axes));
     // of a model's section the rows may be its base's
@@ -182,9 +175,9 @@ void add_fields(json& object, const std::vector<FieldInfo>& fields, bool axes) {
   }
 }
 
-json model_schema(const Noise& noise, bool entry) {
+Json model_schema(const Noise& noise, bool entry) {
   const auto [help, fields] = std::visit([](const auto& m) { return std::pair(m.help, fields_of(m)); }, noise);
-  json object = empty_object();
+  Json object = empty_object();
   object["description"] = help;
   if (entry) object["properties"]["model"] = true;
   add_fields(object, fields, !entry);
@@ -192,22 +185,22 @@ json model_schema(const Noise& noise, bool entry) {
 }
 
 /// noise = [{ model = "…", … }, …]: the first makes a distribution, the others map it.
-json noise_schema() {
+Json noise_schema() {
   const auto entry = [](bool first) {
     Words words;
-    json rules = json::array();
+    Json rules = Json::array();
     for (const auto word : noise_words()) {
       const auto noise = *make_noise(word);
       if (makes_distribution(noise) != first) continue;
       std::visit([&](const auto& m) { words.push_back({word, m.help}); }, noise);
-      const json is_it = {{"properties", {{"model", {{"pattern", spelled(std::vector<std::string_view>{word})}}}}},
-                          {"required", json::array({"model"})}};
+      const Json is_it = {{"properties", {{"model", {{"pattern", spelled(std::vector<std::string_view>{word})}}}}},
+                          {"required", Json::array({"model"})}};
       rules.push_back({{"if", is_it}, {"then", model_schema(noise, true)}});
     }
-    return json{
-        {"type", "object"}, {"properties", {{"model", word_schema(words)}}}, {"required", json::array({"model"})}, {"allOf", rules}};
+    return Json{
+        {"type", "object"}, {"properties", {{"model", word_schema(words)}}}, {"required", Json::array({"model"})}, {"allOf", rules}};
   };
-  return {{"type", "array"}, {"minItems", 1}, {"items", json::array({entry(true)})}, {"additionalItems", entry(false)}};
+  return {{"type", "array"}, {"minItems", 1}, {"items", Json::array({entry(true)})}, {"additionalItems", entry(false)}};
 }
 
 Words catalogue(const std::vector<Listing>& vocabulary, std::string_view name) {
@@ -225,19 +218,19 @@ std::vector<std::string> all_aliases(std::string_view kind, const Words& words) 
   return all;
 }
 
-json needs(std::initializer_list<std::string_view> keys) { return {{"required", std::vector<std::string_view>(keys)}}; }
+Json needs(std::initializer_list<std::string_view> keys) { return {{"required", std::vector<std::string_view>(keys)}}; }
 
 /// Some noise to begin with: a base, a file, a list, a judge's scores, or a model that makes a distribution.
-json rater_start() {
-  json ways = json::array({needs({base_key}), needs({file_key}), needs({noise_key}), needs({scores_key})});
+Json rater_start() {
+  Json ways = Json::array({needs({base_key}), needs({file_key}), needs({noise_key}), needs({scores_key})});
   for (const auto word : noise_words())
     if (makes_distribution(*make_noise(word))) ways.push_back(needs({word}));
   return {{"anyOf", ways}};
 }
 
 /// Scores make the whole channel, and only they have levels of their own.
-void tie_scores(json& rater) {
-  json other = json::array({needs({base_key}), needs({file_key}), needs({noise_key})});
+void tie_scores(Json& rater) {
+  Json other = Json::array({needs({base_key}), needs({file_key}), needs({noise_key})});
   for (const auto word : noise_words())
     if (makes_distribution(*make_noise(word)) && word != GaussianNoise::word) other.push_back(needs({word}));
   rater["dependencies"] = {{scores_key, {{"not", {{"anyOf", other}}}}}};
@@ -248,26 +241,26 @@ void tie_scores(json& rater) {
 }
 
 /// One kind of variant: its section, the part of the vocabulary that has its words, its keys, and what a new name starts from.
-struct Kind {
+struct SectionKind {
   std::string name;
   std::string_view part;
   std::vector<FieldInfo> extra, fields;
-  json start;
+  Json start;
 };
 template <class C>
-Kind kind_of(std::string_view part, json start) {
+SectionKind kind_of(std::string_view part, Json start) {
   return {std::string(section_of<C>()), part, extra_fields<C>(), all_fields<C>(), std::move(start)};
 }
 
 /// Its definition (the keys), its sections [KIND.NAME], and the words of [grid].
-void add_kind(json& schema, const std::vector<Listing>& vocabulary, const Kind& of) {
+void add_kind(Json& schema, const std::vector<Listing>& vocabulary, const SectionKind& of) {
   const std::string& kind = of.name;
   const bool rates = kind == section_of<RaterConfig>();
   const Words words = catalogue(vocabulary, of.part);
   const auto others = all_aliases(kind, words);
 
-  json keys = empty_object();
-  json base = word_schema(words, others);
+  Json keys = empty_object();
+  Json base = word_schema(words, others);
   base["description"] = fmt::format("the {} that this one starts from", kind);
   keys["properties"][std::string(base_key)] = base;
   add_fields(keys, of.extra, false);
@@ -276,34 +269,34 @@ void add_kind(json& schema, const std::vector<Listing>& vocabulary, const Kind& 
   schema["definitions"][kind] = keys;
 
   // a section named after a word of the catalogue changes that word; any other name needs something to start from
-  json sections = empty_object();
+  Json sections = empty_object();
   sections["description"] = fmt::format("[{}.NAME]: variants of the {}s", kind, kind);
   for (const auto& w : words) {
     auto spellings = aliases(kind, w.word);
     spellings.insert(spellings.begin(), std::string(w.word));
     const std::string pattern = spelled(spellings);
-    json section = {{"description", w.help},
-                    {"allOf", json::array({reference(kind), {{"properties", {{base_key, {{"pattern", pattern}}}}}}})}};
+    Json section = {{"description", w.help},
+                    {"allOf", Json::array({reference(kind), {{"properties", {{base_key, {{"pattern", pattern}}}}}}})}};
     if (rates) section["not"] = needs({scores_key});  // they make another judge, under a name of its own
     if (spellings.size() > 1 || has_dash(w.word)) sections["patternProperties"][pattern] = section;
     sections["properties"][std::string(w.word)] = section;
   }
-  sections["additionalProperties"] = {{"allOf", json::array({reference(kind), of.start})}};
-  auto all = names_of(words);
+  sections["additionalProperties"] = {{"allOf", Json::array({reference(kind), of.start})}};
+  auto all = words_in(words);
   all.insert(all.end(), others.begin(), others.end());
-  sections["propertyNames"] = {{"anyOf", json::array({{{"pattern", name_pattern}}, {{"pattern", spelled(all)}}})}};
+  sections["propertyNames"] = {{"anyOf", Json::array({{{"pattern", name_pattern}}, {{"pattern", spelled(all)}}})}};
   schema["properties"][kind] = sections;
 
-  json name = word_schema(words, others);
-  if (!name.contains("anyOf")) name = {{"anyOf", json::array({name})}};
+  Json name = word_schema(words, others);
+  if (!name.contains("anyOf")) name = {{"anyOf", Json::array({name})}};
   name["anyOf"].push_back({{"type", "string"}, {"pattern", name_pattern}});
   auto& in_grid = schema["properties"][std::string(section_of<GridConfig>())]["properties"][kind];
   in_grid.erase("anyOf");
   in_grid.update(one_or_list(name, 1));
 }
 
-json section_schema(std::string_view what, const std::vector<FieldInfo>& fields, bool axes) {
-  json object = empty_object();
+Json section_schema(std::string_view what, const std::vector<FieldInfo>& fields, bool axes) {
+  Json object = empty_object();
   object["description"] = what;
   add_fields(object, fields, axes);
   return object;
@@ -311,20 +304,20 @@ json section_schema(std::string_view what, const std::vector<FieldInfo>& fields,
 
 }  // namespace
 
-json from_text(std::string_view text) { return json::parse(text); }
+Json from_text(std::string_view text) { return Json::parse(text); }
 
-json number_default(const FieldInfo& field) { return field.value == "unset" ? json() : from_text(field.value); }
+Json number_default(const FieldInfo& field) { return field.value == "unset" ? Json() : from_text(field.value); }
 
 std::string suite_schema() {
   const auto words = vocabulary();
-  json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
+  Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
                  {"title", "odrpo-bench suite"},
                  {"description", "A suite file of odrpo-bench: what to combine, how to train, what to record, what to print."},
                  {"type", "object"},
-                 {"required", json::array({section_of<SuiteHead>(), section_of<GridConfig>()})},
+                 {"required", Json::array({section_of<SuiteHead>(), section_of<GridConfig>()})},
                  {"additionalProperties", false},
-                 {"properties", json::object()},
-                 {"definitions", json::object()}};
+                 {"properties", Json::object()},
+                 {"definitions", Json::object()}};
   auto& sections = schema["properties"];
   const auto title = [&](std::string_view name) {
     for (const auto& part : words)
@@ -339,8 +332,8 @@ std::string suite_schema() {
   add(GridConfig{}, false);
   sections["suite"]["properties"]["name"]["pattern"] = name_pattern;
   sections["suite"].update(needs({"name"}));
-  sections["grid"]["anyOf"] = json::array({needs({section_of<EstimatorConfig>()}), needs({zip_key})});  // whose entries may have it
-  const json needs_base = needs({base_key});
+  sections["grid"]["anyOf"] = Json::array({needs({section_of<EstimatorConfig>()}), needs({zip_key})});  // whose entries may have it
+  const Json needs_base = needs({base_key});
   add_kind(schema, words, kind_of<EnvConfig>("envs", needs_base));
   add_kind(schema, words, kind_of<RaterConfig>("raters", rater_start()));
   add_kind(schema, words, kind_of<PolicyConfig>("policies", needs_base));

@@ -1,10 +1,13 @@
-// The JSON Schema of suite files, for editors: completion, help and errors while one types.
+// The JSON Schema of suite files, for editors: completion, help and errors while one types; and the pages of docs/reference.
 #pragma once
-#include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "config/write/field_list.hpp"
+#include "kernels/shared/json.hpp"
 
 namespace odrpo::app {
 
@@ -14,7 +17,7 @@ nlohmann::ordered_json number_default(const FieldInfo& field);
 /// Draft-07, made of the catalogues and descriptions that the program itself reads suites with (config/write/field_list.hpp).
 std::string suite_schema();
 
-// JSON Schemas of values that are neither scalars nor lists of them. Private to app/reference/schema.cpp.
+// JSON Schemas of values that are neither scalars nor lists of them. Private to app/reference/ (schema_shapes.cpp).
 
 /// The JSON of a text. (schema.cpp, so that one file compiles the parser)
 nlohmann::ordered_json from_text(std::string_view text);
@@ -32,5 +35,13 @@ nlohmann::ordered_json scale_schema();
 nlohmann::ordered_json columns_schema();
 /// The entries of [grid] zip: tables of words of the grid and of dotted keys, also as nested tables. The program checks their values.
 nlohmann::ordered_json entries_schema();
+
+// The pages of docs/reference: catalogues and descriptions as Markdown, which `odrpo-bench list --markdown PAGE` prints.
+
+/// The words of all pages: keys, noise, estimators, curves, functions. docs/reference/WORD.md is the committed page.
+std::span<const std::string_view> reference_pages();
+
+/// A whole page. Throws Failure(Exit::usage) with all words for a word that is none.
+std::string reference_page(std::string_view page);
 
 }  // namespace odrpo::app

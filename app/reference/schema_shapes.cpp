@@ -4,36 +4,34 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <variant>
 
 #include "config/catalogue/describe.hpp"
-#include "config/plan/zip.hpp"
+#include "config/plan/plan.hpp"
 #include "config/spec.hpp"
 #include "config/write/field_list.hpp"
-#include "results/scores/row.hpp"
-#include "results/scores/scale.hpp"
+#include "kernels/shared/json.hpp"
+#include "results/scores/rows.hpp"
+#include "results/scores/score_file.hpp"
 
 namespace odrpo::app {
 
-using json = nlohmann::ordered_json;
-
-json matrix_schema() {
+Json matrix_schema() {
   return from_text(R"({"type": "array", "minItems": 2, "maxItems": 100,
     "items": {"type": "array", "minItems": 2, "maxItems": 100, "items": {"type": "number", "minimum": 0, "maximum": 1}}})");
 }
 
-json rows_schema() {
+Json rows_schema() {
   return from_text(R"({"type": "array", "minItems": 1, "items": {"type": "array", "minItems": 1, "items": {"type": "number"}}})");
 }
 
-json baselines_schema() {
+Json baselines_schema() {
   return from_text(R"({"anyOf": [{"type": "string"}, {"type": "object", "minProperties": 1, "additionalProperties":
     {"anyOf": [{"type": ["string", "number"]}, {"type": "array", "minItems": 1, "items": {"type": ["string", "number"]}}]}}]})");
 }
 
-json limits_schema() {
+Json limits_schema() {
   const std::string limit = R"({"type": "object", "additionalProperties": false, "required": ["row"],
     "anyOf": [{"required": ["at_most"]}, {"required": ["at_least"]}],
     "properties": {
@@ -47,16 +45,16 @@ json limits_schema() {
   return from_text(R"({"anyOf": [)" + limit + R"(, {"type": "array", "items": )" + limit + "}]}");
 }
 
-json scale_schema() {
+Json scale_schema() {
   return from_text(fmt::format(R"({{"anyOf": [{{"type": "string", "pattern": "^.+\\.\\..+$"}},
     {{"type": "array", "minItems": 2, "maxItems": {}, "uniqueItems": true, "items": {{"type": "number"}}}}]}})",
                                most_levels));
 }
 
-json columns_schema() {
-  json object = from_text(R"({"type": "object", "additionalProperties": false})");
+Json columns_schema() {
+  Json object = from_text(R"({"type": "object", "additionalProperties": false})");
   for (const FieldInfo& f : fields_of<ScoreColumns>()) {
-    json& key = object["properties"][f.key];
+    Json& key = object["properties"][f.key];
     key = from_text(R"({"type": "string"})");
     key["default"] = f.value;
     key["description"] = f.help;
@@ -64,24 +62,24 @@ json columns_schema() {
   return object;
 }
 
-json entries_schema() {
-  const json nested = from_text(R"({"type": "object", "minProperties": 1})");
-  json entry = from_text(R"({"type": "object", "minProperties": 1, "additionalProperties": false})");
+Json entries_schema() {
+  const Json nested = from_text(R"({"type": "object", "minProperties": 1})");
+  Json entry = from_text(R"({"type": "object", "minProperties": 1, "additionalProperties": false})");
   std::string kinds(section_of<LearnConfig>());
   entry["properties"][kinds] = nested;
   for (const auto& f : fields_of<GridConfig>()) {
     if (f.type == "words") {
-      json& word = entry["properties"][f.key] = from_text(R"({"anyOf": [{"type": "string", "minLength": 1}]})");
+      Json& word = entry["properties"][f.key] = from_text(R"({"anyOf": [{"type": "string", "minLength": 1}]})");
       word["anyOf"].push_back(nested);
       kinds += "|" + f.key;
     } else if (f.type == "integers") {
-      json& number = entry["properties"][f.key] = from_text(R"({"type": "integer"})");
+      Json& number = entry["properties"][f.key] = from_text(R"({"type": "integer"})");
       number["minimum"] = std::get<std::int64_t>(*f.min);
       number["maximum"] = std::get<std::int64_t>(*f.max);
     }
   }
   entry["patternProperties"][fmt::format("^({})[.].", kinds)] = from_text(R"({"type": ["string", "number"]})");
-  json list = from_text(fmt::format(R"({{"type": "array", "minItems": 1, "maxItems": {}, "uniqueItems": true}})", most_entries));
+  Json list = from_text(fmt::format(R"({{"type": "array", "minItems": 1, "maxItems": {}, "uniqueItems": true}})", most_entries));
   list["items"] = entry;
   return list;
 }

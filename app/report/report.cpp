@@ -6,8 +6,8 @@
 #include <fstream>
 #include <functional>
 
-#include "app/plot/figure_style.hpp"
-#include "app/report/shell_commands.hpp"
+#include "app/plot/plot.hpp"
+#include "app/run/provenance.hpp"
 #include "app/table/query.hpp"
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
@@ -29,7 +29,7 @@ void add_figures(HtmlPage& page, const ResultFile& file, const TableQuery& q);
 
 namespace {
 
-constexpr std::size_t most_steps = 100;                           // of a curve: more than dots of a line on a page
+constexpr std::size_t most_steps_shown = 100;                           // of a curve: more than dots of a line on a page
 constexpr std::size_t fewest_steps = 5;                           // of a curve: less is a value before and after
 constexpr double one_panel = 5.5, more_panels = 7.2, zoom = 1.3;  // inches as drawn; text of 10 pixels becomes 13
 
@@ -54,7 +54,7 @@ void add_figures(HtmlPage& page, const ResultFile& file, const TableQuery& q) {
   };
   const auto styles = [](const TableModel& table) { return series_styles(table.rows); };
   add("Learning curves", [&] {
-    const TableModel table = query_curve(file, q, "", most_steps);
+    const TableModel table = query_curve(file, q, "", most_steps_shown);
     const Figure figure = lines_figure({&table, 1}, styles(table), true);
     std::size_t steps = 0;
     for (const FigurePanel& panel : figure.panels)
@@ -166,7 +166,7 @@ HtmlPage page_of(const TableQuery& q) {
 }
 
 /// NAME.html beside NAME.h5. Failure io where that is a file of somebody else.
-std::string default_output(const std::string& input) {
+std::string page_path(const std::string& input) {
   std::filesystem::path path(input);
   path.replace_extension(".html");
   std::ifstream old(path, std::ios::binary);
@@ -182,7 +182,7 @@ std::string default_output(const std::string& input) {
 }  // namespace
 
 int report(const ReportOptions& o) {
-  const std::string output = o.output.empty() ? default_output(o.path) : o.output;
+  const std::string output = o.output.empty() ? page_path(o.path) : o.output;
   check_output(output, o.path);
   const HtmlPage page = page_of(o);
   const std::string html = html_page(page);

@@ -3,21 +3,21 @@
 
 #include <algorithm>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <set>
 
-#include "kernels/system/host.hpp"
 #include "app/command.hpp"
 #include "app/run/device_choice.hpp"
 #include "app/run/shard.hpp"
 #include "app/run/shipped_suites.hpp"
 #include "config/catalogue/axis.hpp"
 #include "config/spec.hpp"
+#include "kernels/shared/json.hpp"
+#include "kernels/system/host.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
 #include "results/scores/csv.hpp"
 #include "results/table/dimensions.hpp"
-#include "train/schedule/preflight.hpp"
+#include "train/schedule/cost.hpp"
 
 namespace odrpo::app {
 
@@ -135,18 +135,13 @@ void print_text(const Suite& suite, const Cost& cost, int jobs, const ChosenDevi
   }
   fmt::print("\nruns, for example\n");
   for (const auto& id : examples(suite)) fmt::print("  {}\n", id);
-  fmt::print("\ncost, roughly\n  {} of one core, {} judge calls, {} of memory with {} job{}, {} on disk\n", seconds_text(cost.cpu_seconds),
-             count_text(cost.judge_calls), bytes_text(cost.memory_bytes), jobs, jobs == 1 ? "" : "s", bytes_text(cost.disk_bytes));
+  fmt::print("\ncost, roughly\n  {} of one core, {} judge calls, {} of memory with {}, {} on disk\n", seconds_text(cost.cpu_seconds),
+             count_text(cost.judge_calls), bytes_text(cost.memory_bytes), counted(jobs, "job"), bytes_text(cost.disk_bytes));
   if (cost.judge.seconds || cost.judge.cost) fmt::print("  {}\n", judge_text(cost.judge));
   if (!where.words.empty()) fmt::print("\ndevice\n");
   for (const auto& words : where.words) fmt::print("  {}\n", words);
   fmt::print("\nresolved\n");
-  for (std::size_t at = 0; at < suite.resolved.size();) {
-    const auto end = std::min(suite.resolved.find('\n', at), suite.resolved.size());
-    const auto line = std::string_view(suite.resolved).substr(at, end - at);
-    fmt::print("{}{}\n", line.empty() ? "" : "  ", line);
-    at = end + 1;
-  }
+  for (const std::string& line : lines_of(suite.resolved)) fmt::print("{}{}\n", line.empty() ? "" : "  ", line);
   fmt::print("\nOK\n");
 }
 
@@ -157,9 +152,9 @@ std::vector<int> votes_of(const Suite& suite) {
 }
 
 // Who would train the runs; "on_cpu" names the reasons, none when nobody asked for a device.
-nlohmann::ordered_json device_json(const ChosenDevices& where) {
-  nlohmann::ordered_json out = {
-      {"engines", nlohmann::ordered_json::array()}, {"runs", where.on_engines}, {"on_cpu", nlohmann::ordered_json::array()}};
+Json device_json(const ChosenDevices& where) {
+  Json out = {
+      {"engines", Json::array()}, {"runs", where.on_engines}, {"on_cpu", Json::array()}};
   for (const BatchEngine& e : where.engines) out["engines"].push_back(e.name);
   for (const Unbatched& l : where.on_cpu) out["on_cpu"].push_back({{"runs", l.runs}, {"why", l.why}});
   return out;
@@ -167,7 +162,7 @@ nlohmann::ordered_json device_json(const ChosenDevices& where) {
 
 // The ids are written one by one, so that no more than one of them is in memory.
 void print_json(const Suite& suite, const Cost& cost, int jobs, const ChosenDevices* where) {
-  nlohmann::ordered_json out = {
+  Json out = {
       {"ok", true}, {"suite", suite.name}, {"seed", suite.seed}, {"seeds", suite.seeds}, {"runs", suite.runs.size()}};
   for (const auto& d : dimensions(suite)) out["grid"][d.name] = d.values;
   out["grid"]["votes"] = votes_of(suite);
@@ -178,18 +173,18 @@ void print_json(const Suite& suite, const Cost& cost, int jobs, const ChosenDevi
                  {"disk_bytes", cost.disk_bytes},
                  {"jobs", jobs}};
   if (cost.judge.seconds || cost.judge.cost) {
-    nlohmann::ordered_json judge = {{"calls", cost.judge.calls}};
+    Json judge = {{"calls", cost.judge.calls}};
     if (cost.judge.seconds) judge["seconds"] = *cost.judge.seconds;
     if (cost.judge.cost) judge["cost"] = *cost.judge.cost;
     out["cost"]["judge"] = judge;
   }
   if (where) out["device"] = device_json(*where);
-  const std::string resolved = nlohmann::ordered_json(suite.resolved).dump();
+  const std::string resolved = Json(suite.resolved).dump();
   std::string head = out.dump(2);
   head.resize(head.size() - 2);  // without the brace that ends it
   std::cout << head << ",\n  \"ids\": [";
   for (std::size_t i = 0; i < suite.runs.size(); ++i)
-    std::cout << (i > 0 ? ",\n    " : "\n    ") << nlohmann::ordered_json(suite.runs.id(i)).dump();
+    std::cout << (i > 0 ? ",\n    " : "\n    ") << Json(suite.runs.id(i)).dump();
   std::cout << "\n  ],\n  \"resolved\": " << resolved << "\n}\n";
 }
 

@@ -8,6 +8,7 @@
 
 #include "config/spec.hpp"
 #include "config/suite.hpp"
+#include "kernels/system/text.hpp"
 #include "train/schedule/run_order.hpp"
 
 namespace odrpo::app {
@@ -18,10 +19,7 @@ constexpr std::size_t most_words = 5;  // lines about runs that train on the CPU
 // "0,1": numbers of at most four digits, each once
 std::vector<int> device_numbers(const std::string& list) {
   std::vector<int> numbers;
-  for (std::size_t at = 0; at <= list.size();) {
-    const std::size_t end = std::min(list.find(',', at), list.size());
-    const std::string word = list.substr(at, end - at);
-    at = end + 1;
+  for (const std::string& word : split(list, ',')) {
     if (word.empty() || word.size() > 4 || word.find_first_not_of("0123456789") != std::string::npos)
       throw Failure(Exit::usage, "--devices takes numbers of CUDA devices with commas between, such as 0,1; not \"" + list + "\"");
     numbers.push_back(std::stoi(word));
@@ -32,9 +30,7 @@ std::vector<int> device_numbers(const std::string& list) {
 }
 
 std::string known_devices(const Devices& found) {
-  std::string text;
-  for (std::size_t i = 0; i < found.all.size(); ++i) text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", i, found.all[i].name);
-  return text;
+  return joined(found.all, [i = 0](const auto& device) mutable { return fmt::format("{} ({})", i++, device.name); });
 }
 
 // One device as an engine. Failure device that names it.
@@ -116,9 +112,7 @@ DeviceWish device_wish(const DeviceOptions& o) {
 }
 
 std::string ChosenDevices::device() const {
-  std::string names;
-  for (const BatchEngine& e : engines) names += (names.empty() ? "" : ", ") + e.name;
-  return names.empty() ? "cpu" : names;
+  return engines.empty() ? "cpu" : joined(engines, &BatchEngine::name);
 }
 
 ChosenDevices choose_devices(const Suite& suite, const DeviceWish& wish, const DeviceSource& source) {

@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
 #include "train/run_settings.hpp"
 #include "train/schedule/workload.hpp"
@@ -34,7 +33,7 @@ int terminal_width() {
 std::string worlds_text(const Work& work) {
   if (work.worlds_in_making == 0) return "";
   const std::string share = work.world_steps_total > 0 ? fmt::format(" ({} %)", 100 * work.world_steps_done / work.world_steps_total) : "";
-  return fmt::format("making {} world{}{}", work.worlds_in_making, work.worlds_in_making == 1 ? "" : "s", share);
+  return fmt::format("making {}{}", counted(work.worlds_in_making, "world"), share);
 }
 
 void draw(const std::string& text) {

@@ -1,4 +1,5 @@
 // `odrpo-bench run`: suite in, result file and table out.
+#include "kernels/shared/json.hpp"
 #include "train/schedule/run_suite.hpp"
 
 #include <fmt/format.h>
@@ -9,12 +10,10 @@
 #include <cstdio>
 #include <filesystem>
 #include <new>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "app/build_facts.hpp"
 #include "app/command.hpp"
 #include "app/run/device_choice.hpp"
 #include "app/run/mpi.hpp"
@@ -22,17 +21,17 @@
 #include "app/run/provenance.hpp"
 #include "app/run/shard.hpp"
 #include "app/run/shipped_suites.hpp"
-#include "app/table/win_rate_over.hpp"
+#include "app/table/query.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/system/host.hpp"
 #include "kernels/system/signals.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
-#include "results/export/table_json.hpp"
+#include "results/export/json_text.hpp"
 #include "results/store/store.hpp"
 #include "results/table/table.hpp"
 #include "train/machines/ranks.hpp"
-#include "train/schedule/preflight.hpp"
+#include "train/schedule/cost.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -54,10 +53,10 @@ std::optional<TableModel> table_of(const Suite& suite, const ResultFile& file) {
 // The summary and the table as one JSON object.
 std::string summary_json(const RunReport& report, const std::string& suite, const std::string& part, const std::string& output,
                          const std::string& digest, const ChosenDevices& where, double seconds, const std::optional<TableModel>& table) {
-  nlohmann::ordered_json device = {{"engines", nlohmann::ordered_json::array()}, {"ran", report.by_engines}};
+  Json device = {{"engines", Json::array()}, {"ran", report.by_engines}};
   for (const BatchEngine& e : where.engines) device["engines"].push_back(e.name);
-  const nlohmann::ordered_json out = {{"suite", suite},
-                                      {"part", part.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(part)},
+  const Json out = {{"suite", suite},
+                                      {"part", part.empty() ? Json() : Json(part)},
                                       {"output", output},
                                       {"digest", digest},
                                       {"total", report.total},
@@ -67,8 +66,8 @@ std::string summary_json(const RunReport& report, const std::string& suite, cons
                                       {"already_complete", report.complete},
                                       {"seconds", seconds},
                                       {"device", device},
-                                      {"table", table ? nlohmann::ordered_json::parse(table_json(*table)) : nlohmann::ordered_json()}};
-  return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+                                      {"table", table ? Json::parse(table_json(*table)) : Json()}};
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 // the closing lines on stderr

@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <optional>
 #include <utility>
 
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -18,24 +18,17 @@ namespace {
 using Variable = std::function<const char*(const char*)>;
 constexpr std::size_t most_parts = PartOfSuite::most;
 
-std::optional<long long> number_in(std::string_view text) {
-  long long value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 [[noreturn]] void refuse(const std::string& text, const std::string& why) {
   throw Failure(Exit::usage, fmt::format("--shard {}: {}", printable_line(text), why));
 }
 
 // A variable that must be a whole number; nothing when it is not set.
-std::optional<long long> number_of(const char* name, const std::string& text, const Variable& variable) {
+std::optional<long long> task_number(const char* name, const std::string& text, const Variable& variable) {
   const char* value = variable(name);
   if (value == nullptr || *value == '\0') return std::nullopt;
-  const auto number = number_in(value);
   constexpr long long most = 1'000'000'000'000;
-  if (!number || *number > most || *number < -most)
+  const auto number = number_from(value, -most, most);
+  if (!number)
     refuse(text, fmt::format("{} is \"{}\", not a whole number that tasks have", name, printable_line(value)));
   return number;
 }
@@ -54,10 +47,10 @@ struct Told {
   std::optional<long long> tasks;  // how many there are
 };
 Told told_by_environment(const std::string& text, long long count, const Variable& variable) {
-  if (const auto id = number_of("SLURM_ARRAY_TASK_ID", text, variable)) {
-    if (const long long step = number_of("SLURM_ARRAY_TASK_STEP", text, variable).value_or(1); step != 1)
+  if (const auto id = task_number("SLURM_ARRAY_TASK_ID", text, variable)) {
+    if (const long long step = task_number("SLURM_ARRAY_TASK_STEP", text, variable).value_or(1); step != 1)
       refuse(text, fmt::format("the Slurm array has step {}, which leaves parts out; submit it with step 1", step));
-    const auto least = number_of("SLURM_ARRAY_TASK_MIN", text, variable), most = number_of("SLURM_ARRAY_TASK_MAX", text, variable);
+    const auto least = task_number("SLURM_ARRAY_TASK_MIN", text, variable), most = task_number("SLURM_ARRAY_TASK_MAX", text, variable);
     Told told{*id - least.value_or(0), fmt::format("SLURM_ARRAY_TASK_ID={}", *id), std::nullopt};
     if (least) told.by += fmt::format(" less SLURM_ARRAY_TASK_MIN={}", *least);
     if (most) told.tasks = *most - least.value_or(0) + 1;
@@ -67,9 +60,9 @@ Told told_by_environment(const std::string& text, long long count, const Variabl
     return told;
   }
   for (const char* name : {"JOB_COMPLETION_INDEX", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"})
-    if (const auto index = number_of(name, text, variable)) {
+    if (const auto index = task_number(name, text, variable)) {
       Told told{*index, fmt::format("{}={}", name, *index), std::nullopt};
-      if (std::string_view(name) == "OMPI_COMM_WORLD_RANK") told.tasks = number_of("OMPI_COMM_WORLD_SIZE", text, variable);
+      if (std::string_view(name) == "OMPI_COMM_WORLD_RANK") told.tasks = task_number("OMPI_COMM_WORLD_SIZE", text, variable);
       return told;
     }
   refuse(text, "no variable tells which part this is: SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, PMIX_RANK or OMPI_COMM_WORLD_RANK");
@@ -80,8 +73,8 @@ Told told_by_environment(const std::string& text, long long count, const Variabl
 ChosenPart choose_part(const std::string& text, const Variable& variable) {
   const auto slash = text.find('/');
   const std::string_view all = text, first = all.substr(0, slash), second = slash == std::string::npos ? "" : all.substr(slash + 1);
-  const auto count = number_in(second);
-  if (!count || *count < 1 || *count > static_cast<long long>(most_parts))
+  const auto count = number_from<long long>(second, 1, most_parts);
+  if (!count)
     refuse(text, fmt::format("a part is I/N or auto/N, such as 0/8 and auto/8, with N in 1..{}", most_parts));
   ChosenPart chosen;
   chosen.part.count = static_cast<std::size_t>(*count);
@@ -90,10 +83,9 @@ ChosenPart choose_part(const std::string& text, const Variable& variable) {
     told = told_by_environment(text, *count, variable);
     chosen.note = fmt::format("part {}/{} ({})", told.index, *count, told.by);
     if (told.tasks && *told.tasks != *count)
-      chosen.note += fmt::format("; the job has {} task{}, and the suite {} part{}", *told.tasks, *told.tasks == 1 ? "" : "s", *count,
-                                 *count == 1 ? "" : "s");
+      chosen.note += fmt::format("; the job has {}, and the suite {}", counted(*told.tasks, "task"), counted(*count, "part"));
   } else {
-    const auto index = number_in(first);
+    const auto index = number_from<long long>(first);
     if (!index) refuse(text, "a part is I/N or auto/N, such as 0/8 and auto/8");
     told.index = *index;
   }
@@ -111,7 +103,7 @@ int launched_ranks(const Variable& variable) {
   for (const auto& [rank, size] : launchers) {
     if (variable(rank) == nullptr) continue;
     const char* count = variable(size);
-    return std::max(1, static_cast<int>(number_in(count != nullptr ? count : "").value_or(1)));
+    return std::max(1, static_cast<int>(number_from<long long>(count != nullptr ? count : "").value_or(1)));
   }
   return 1;
 }
@@ -122,7 +114,8 @@ int launched_ranks() {
 
 bool is_first_rank() {
   for (const LauncherVariables& launcher : launchers)
-    if (const char* rank = std::getenv(launcher.rank); rank != nullptr && launched_ranks() > 1) return number_in(rank).value_or(0) == 0;
+    if (const char* rank = std::getenv(launcher.rank); rank != nullptr && launched_ranks() > 1)
+      return number_from<long long>(rank).value_or(0) == 0;
   return true;
 }
 

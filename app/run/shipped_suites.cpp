@@ -5,10 +5,11 @@
 #include <filesystem>
 #include <string_view>
 
-#include "app/build_facts.hpp"
+#include "app/command.hpp"
 #include "config/read/parse.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/shared/suggest.hpp"
+#include "kernels/shared/words.hpp"
+#include "kernels/system/output_file.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -16,11 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view extension = ".toml";
-
-bool exists(const std::string& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
 
 /// The folder of shipped suites; empty where there is none.
 fs::path suites_folder() {

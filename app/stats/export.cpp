@@ -4,18 +4,16 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "app/stats/stats_report.hpp"
+#include "kernels/shared/json.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
 #include "results/scores/csv.hpp"
 
 namespace odrpo::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string_view interval_word(IntervalKind kind) { return word_of<IntervalKind>(interval_words, kind); }
 
@@ -56,9 +54,7 @@ std::string cell_heading(const std::string& name) {
   return std::find(std::begin(own), std::end(own), name) == std::end(own) ? name : "cell_" + name;
 }
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-Json object(const Estimate& e) { return {{"value", number(e.value)}, {"lo", number(e.lo)}, {"hi", number(e.hi)}}; }
+Json estimate_json(const Estimate& e) { return {{"value", e.value}, {"lo", e.lo}, {"hi", e.hi}}; }
 
 Json name_object(const std::vector<std::string>& columns, const std::vector<std::string>& texts) {
   Json out = Json::object();
@@ -79,14 +75,14 @@ Json difference_object(const Difference& d, const StatsReport& report, bool cont
            {"pairs", d.student.n},
            {"tasks", d.tasks},
            {"left_out", d.left_out},
-           {"mean", number(d.student.mean)},
-           {"sd", number(d.student.sd)},
-           {"t", {{"lo", number(d.student.lo)}, {"hi", number(d.student.hi)}}},
-           {"bootstrap", {{"lo", number(d.bootstrap.lo)}, {"hi", number(d.bootstrap.hi)}}},
-           {"p", number(d.p)},
-           {"p_holm", number(d.p_holm)},
+           {"mean", d.student.mean},
+           {"sd", d.student.sd},
+           {"t", {{"lo", d.student.lo}, {"hi", d.student.hi}}},
+           {"bootstrap", {{"lo", d.bootstrap.lo}, {"hi", d.bootstrap.hi}}},
+           {"p", d.p},
+           {"p_holm", d.p_holm},
            {"star", std::isnan(d.p_holm) ? Json(nullptr) : Json(d.p_holm < star_below)}};
-  if (!contrast) out["probability_of_improvement"] = object(d.improvement);
+  if (!contrast) out["probability_of_improvement"] = estimate_json(d.improvement);
   return out;
 }
 
@@ -94,7 +90,7 @@ Json profile_array(const std::vector<Estimate>& profile, const std::vector<doubl
   Json out = Json::array();
   for (std::size_t k = 0; k < profile.size(); ++k) {
     out.push_back({{"above", thresholds[k]}});
-    out.back().update(object(profile[k]));
+    out.back().update(estimate_json(profile[k]));
   }
   return out;
 }
@@ -104,11 +100,11 @@ Json cell_object(const CellStatistics& c, const StatsReport& report) {
            {"n", c.units},
            {"runs", c.runs},
            {"tasks", c.tasks},
-           {"mean", object(c.mean)},
-           {"sd", object(c.sd)},
-           {"median", object(c.median)},
-           {"iqm", object(c.iqm)}};
-  if (report.options.gamma) out["optimality_gap"] = object(c.optimality_gap);
+           {"mean", estimate_json(c.mean)},
+           {"sd", estimate_json(c.sd)},
+           {"median", estimate_json(c.median)},
+           {"iqm", estimate_json(c.iqm)}};
+  if (report.options.gamma) out["optimality_gap"] = estimate_json(c.optimality_gap);
   if (!c.profile.empty()) out["run_score_distribution"] = profile_array(c.profile, report.options.thresholds);
   if (!c.average_profile.empty()) out["average_score_distribution"] = profile_array(c.average_profile, report.options.thresholds);
   return out;
@@ -144,7 +140,7 @@ std::string stats_csv(const StatsReport& report) {
       for (const Estimate& e : *profile) out += ',' + exact(e);
     if (!report.baseline.empty()) {
       const Difference* d = of_cell(s.differences, c);
-      out += fmt::format(",{},{},{}", d ? field(joined_names(report.runs.cells[d->baseline])) : "", difference_fields(d),
+      out += fmt::format(",{},{},{}", d ? field(joined(report.runs.cells[d->baseline])) : "", difference_fields(d),
                          d ? exact(d->improvement) : ",,");
     }
     if (o.contrast) {

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -10,18 +9,19 @@
 #include <utility>
 
 #include "app/command.hpp"
+#include "app/flags/flag_values.hpp"
 #include "app/stats/stats_report.hpp"
 #include "app/table/query.hpp"
 #include "config/read/read_file.hpp"
-#include "kernels/shared/suggest.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"
+#include "kernels/system/text.hpp"
 #include "results/scores/csv.hpp"
 #include "results/store/store.hpp"
 #include "results/table/dimensions.hpp"
-#include "results/table/statistics_input.hpp"
+#include "results/table/table.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -41,19 +41,8 @@ std::vector<std::string> parts_of(const char* flag, const std::string& list) {
   return parts;
 }
 
-double number(const char* flag, const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-    throw Failure(Exit::usage, fmt::format("{}: \"{}\" is not a number", flag, printable_line(text)));
-  return value;
-}
-
-bool is_number(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
+double number(const char* flag, const std::string& text) { return flag_number(flag, text, printable_line); }
+bool is_number(const std::string& text) { return number_from<double>(text).has_value(); }
 
 /// Is it called like a result file, or does it begin like one?
 bool is_result_file(const std::string& path) {
@@ -65,7 +54,7 @@ bool is_result_file(const std::string& path) {
   return file.read(begin.data(), static_cast<std::streamsize>(begin.size())) && begin == hdf5_signature;
 }
 
-RunColumns columns_of(const StatsOptions& o) {
+RunColumns run_columns(const StatsOptions& o) {
   const std::pair<const char*, const std::string*> required[] = {{"--unit is required: column of what is independent, e.g. seed", &o.unit},
                                                                  {"--cell is required: columns of what is compared", &o.cell},
                                                                  {"--value is required: column of the numbers", &o.value}};
@@ -116,14 +105,14 @@ void choose_baseline(StatsReport& report, const std::string& words) {
     if (column < columns.size() && text.starts_with(columns[column] + "=")) text.erase(0, columns[column].size() + 1);
     if (column >= columns.size() || baseline[column])
       throw Failure(Exit::usage, fmt::format("--baseline: \"{}\" has more texts than a cell has columns ({})", printable_line(words),
-                                             printable_line(joined_names(columns))));
+                                             printable_line(joined(columns))));
     must_have("--baseline", report, column, text);
     baseline[column] = text;
   }
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (!baseline[i]) continue;
     const bool bare = (i == 0 || baseline[i - 1]) && !is_number(*baseline[i]);  // else it would not say what it is
-    report.baseline += (report.baseline.empty() ? "" : ", ") + (bare ? "" : columns[i] + "=") + *baseline[i];
+    add_item(report.baseline, (bare ? "" : columns[i] + "=") + *baseline[i]);
   }
   const auto& cells = report.runs.cells;
   const auto fits = [&](const std::vector<std::string>& cell) {
@@ -188,7 +177,7 @@ int stats(const StatsOptions& o) {
   const bool result = is_result_file(o.path);
   StatsReport report{o.path, {}, options_of(o), {}, {}, {}};
   const std::string csv = result ? "" : read_scores_file(o.path);
-  if (!result) report.columns = columns_of(o);
+  if (!result) report.columns = run_columns(o);
   if (!o.output.empty()) check_output(o.output, o.path);
   if (result) {
     const auto list = [](const char* flag, const std::string& words) {

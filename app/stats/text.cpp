@@ -9,22 +9,17 @@
 
 #include "app/stats/stats_report.hpp"
 #include "kernels/shared/utf8.hpp"
-#include "kernels/system/page_text.hpp"
+#include "kernels/system/terminal.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo::app {
 namespace {
 
-constexpr std::size_t widest_name = 44;  // so that a column of numbers fits beside it
-
-/// A table by columns: the first one, with the names of the rows, is repeated where the others do not fit side by side.
-struct TextColumn {
-  std::string heading;
-  std::vector<std::string> rows;
-};
+constexpr std::size_t widest_cell = 44;  // so that a column of numbers fits beside it
 
 /// The name of a cell; of a long one its beginning and its end, where settings differ.
-std::string name_of(const std::vector<std::string>& texts, std::size_t most = widest_name) {
-  return shortened(printable_line(joined_names(texts)), most);
+std::string cell_name(const std::vector<std::string>& texts, std::size_t most = widest_cell) {
+  return shortened(printable_line(joined(texts)), most);
 }
 
 /// How a column writes its numbers: decimals at which the typical half-width keeps two digits, or none where that is no plain text.
@@ -50,8 +45,7 @@ Style style_of(const std::vector<Estimate>& estimates) {
 
 std::string number(double value, Style style) {
   if (!std::isfinite(value)) return "n/a";  // undefined, or a bound that nothing is known of
-  std::string text = style.decimals ? fmt::format("{:.{}f}", value, *style.decimals) : fmt::format("{:.5g}", value);
-  return text[0] == '-' && text.find_first_not_of("-0.") == std::string::npos ? text.substr(1) : text;
+  return style.decimals ? fixed_text(value, *style.decimals) : fmt::format("{:.5g}", value + 0.0);
 }
 
 std::string interval_text(double lo, double hi, Style style) {
@@ -71,30 +65,6 @@ TextColumn estimate_column(std::string heading, const std::vector<Estimate>& est
 
 std::string p_text(double p) { return std::isnan(p) ? "n/a" : p < 0.0005 ? "<.001" : fmt::format("{:.3f}", p); }
 
-/// As many columns side by side as 80 take; the rest below, with the names again.
-std::string table_text(const std::vector<TextColumn>& columns) {
-  std::vector<std::size_t> widths;
-  for (const TextColumn& column : columns) {
-    widths.push_back(columns_of(column.heading));
-    for (const std::string& text : column.rows) widths.back() = std::max(widths.back(), columns_of(text));
-  }
-  std::string out;
-  for (std::size_t from = 1, to = 1; from < columns.size(); from = to) {
-    std::size_t total = widths[0];
-    for (to = from; to < columns.size() && (to == from || total + 2 + widths[to] <= page); ++to) total += 2 + widths[to];
-    const auto line = [&](auto text_in) {
-      std::string text = padded(text_in(columns[0]), widths[0]);
-      for (std::size_t c = from; c < to; ++c) text += "  " + padded(text_in(columns[c]), widths[c]);
-      text.erase(text.find_last_not_of(' ') + 1);
-      out += text + '\n';
-    };
-    out += '\n';
-    line([](const TextColumn& c) { return c.heading; });
-    for (std::size_t r = 0; r < columns[0].rows.size(); ++r) line([r](const TextColumn& c) { return c.rows[r]; });
-  }
-  return out;
-}
-
 template <class List, class Text>
 std::vector<std::string> texts(const List& list, Text text) {
   std::vector<std::string> out;
@@ -112,7 +82,7 @@ std::vector<Estimate> estimates(const List& list, Member member) {
 std::string cells_text(const StatsReport& report) {
   const auto& cells = report.statistics.cells;
   const bool tasks = report.runs.tasks.size() > 1;
-  std::vector<TextColumn> columns = {{name_of(report.columns.cell), texts(cells, [](const auto& c) { return name_of(c.name); })},
+  std::vector<TextColumn> columns = {{cell_name(report.columns.cell), texts(cells, [](const auto& c) { return cell_name(c.name); })},
                                      {"n", texts(cells, [](const auto& c) { return std::to_string(c.units); })}};
   if (tasks) {
     columns.push_back({"runs", texts(cells, [](const auto& c) { return std::to_string(c.runs); })});
@@ -125,27 +95,22 @@ std::string cells_text(const StatsReport& report) {
   if (report.options.gamma)
     columns.push_back(
         estimate_column(fmt::format("gap to {}", *report.options.gamma), estimates(cells, [](const auto& c) { return c.optimality_gap; })));
-  return table_text(columns);
+  return '\n' + side_by_side(columns, page_width);
 }
 
 /// One column for each threshold.
 std::string profile_text(const StatsReport& report, const char* what, std::vector<Estimate> CellStatistics::*profile) {
   const auto& cells = report.statistics.cells;
-  std::vector<TextColumn> columns = {{name_of(report.columns.cell), texts(cells, [](const auto& c) { return name_of(c.name); })}};
+  std::vector<TextColumn> columns = {{cell_name(report.columns.cell), texts(cells, [](const auto& c) { return cell_name(c.name); })}};
   for (std::size_t k = 0; k < report.options.thresholds.size(); ++k)
     columns.push_back(estimate_column(fmt::format("> {}", report.options.thresholds[k]),
                                       estimates(cells, [&](const auto& c) { return (c.*profile)[k]; }), Style{2}));
-  return fmt::format("\n{}\n", what) + table_text(columns).substr(1);
+  return fmt::format("\n{}\n", what) + side_by_side(columns, page_width);
 }
 
 Estimate mean_of(const Difference& d, const StatsReport& report) {
   const bool t = report.options.interval == IntervalKind::student || report.chose();
   return {d.student.mean, t ? d.student.lo : d.bootstrap.lo, t ? d.student.hi : d.bootstrap.hi};
-}
-
-std::string signed_text(double value, const std::string& text) {
-  const bool shown = value > 0 && text.substr(0, text.find(' ')).find_first_not_of("0.") != std::string::npos;
-  return shown ? '+' + text : text;
 }
 
 std::string differences_text(const StatsReport& report) {
@@ -155,18 +120,17 @@ std::string differences_text(const StatsReport& report) {
   const auto means = estimates(list, [&](const Difference& d) { return mean_of(d, report); });
   const Style style = style_of(means);
   std::vector<TextColumn> columns = {
-      {name_of(report.columns.cell), texts(list, [&](const auto& d) { return name_of(cells[d.cell].name); })},
+      {cell_name(report.columns.cell), texts(list, [&](const auto& d) { return cell_name(cells[d.cell].name); })},
       {"pairs", texts(list, [](const auto& d) { return std::to_string(d.student.n); })},
-      {columns_of(report.baseline) <= 20 ? "- " + name_of({report.baseline}) : "- baseline", texts(list,
+      {columns_of(report.baseline) <= 20 ? "- " + cell_name({report.baseline}) : "- baseline", texts(list,
                                                 [&](const Difference& d) {
-                                                  const std::string text =
-                                                      signed_text(d.student.mean, estimate_text(mean_of(d, report), style));
-                                                  return text + (d.p_holm < star_below ? " *" : "");
+                                                  return with_sign(d.student.mean, estimate_text(mean_of(d, report), style)) +
+                                                         (d.p_holm < star_below ? " *" : "");
                                                 })},
       {"p", texts(list, [](const auto& d) { return p_text(d.p); })},
       {"p Holm", texts(list, [](const auto& d) { return p_text(d.p_holm); })}};
   columns.push_back(estimate_column("P(row > baseline)", estimates(list, [](const auto& d) { return d.improvement; }), Style{2}));
-  return table_text(columns);
+  return '\n' + side_by_side(columns, page_width);
 }
 
 std::string contrasts_text(const StatsReport& report) {
@@ -175,7 +139,7 @@ std::string contrasts_text(const StatsReport& report) {
   const auto& cells = report.statistics.cells;
   const auto without_column = [&](std::vector<std::string> name) {
     name.erase(name.begin() + static_cast<std::ptrdiff_t>(report.options.contrast->column));
-    return name_of(name);
+    return cell_name(name);
   };
   const Style style = style_of(estimates(list, [](const Difference& d) { return Estimate{d.student.mean, d.student.lo, d.student.hi}; }));
   std::vector<TextColumn> columns = {
@@ -183,7 +147,7 @@ std::string contrasts_text(const StatsReport& report) {
       {"pairs", texts(list, [](const auto& d) { return std::to_string(d.student.n); })},
       {"difference", texts(list,
                            [&](const Difference& d) {
-                             return signed_text(d.student.mean, number(d.student.mean, style)) + (d.p_holm < star_below ? " *" : "");
+                             return with_sign(d.student.mean, number(d.student.mean, style)) + (d.p_holm < star_below ? " *" : "");
                            })},
       {"t", texts(list, [&](const Difference& d) { return interval_text(d.student.lo, d.student.hi, style); })}};
   if (!report.chose())
@@ -191,7 +155,7 @@ std::string contrasts_text(const StatsReport& report) {
                        texts(list, [&](const Difference& d) { return interval_text(d.bootstrap.lo, d.bootstrap.hi, style); })});
   columns.push_back({"p", texts(list, [](const auto& d) { return p_text(d.p); })});
   columns.push_back({"p Holm", texts(list, [](const auto& d) { return p_text(d.p_holm); })});
-  return '\n' + paragraph("difference of differences: (row - baseline) at " + contrast_text(report), 0, 2) + table_text(columns).substr(1);
+  return '\n' + paragraph("difference of differences: (row - baseline) at " + contrast_text(report), 0, 2) + side_by_side(columns, page_width);
 }
 
 }  // namespace
@@ -212,8 +176,6 @@ std::string stats_text(const StatsReport& report) {
 // The sentences of `stats`: how the numbers were made, and what to mind.
 
 namespace {
-
-std::string counted(std::size_t n, std::string_view what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
 
 /// Units behind the intervals, where there are any.
 std::vector<int> units_of(const StatsReport& report) {
@@ -239,11 +201,11 @@ std::string contrast_text(const StatsReport& report) {
 std::vector<std::string> method_sentences(const StatsReport& report) {
   const StatisticsOptions& o = report.options;
   const RunTable& runs = report.runs;
-  const std::string task = report.columns.task.empty() ? "" : fmt::format(" ({})", joined_names(report.columns.task));
+  const std::string task = report.columns.task.empty() ? "" : fmt::format(" ({})", joined(report.columns.task));
   std::vector<std::string> sentences = {printable_line(
       fmt::format("{} of {}: {} of {} ({}) in {} ({}) and {}{}", report.columns.value, report.file, counted(runs.runs.size(), "run"),
                   counted(runs.units.size(), "unit"), report.columns.unit, counted(runs.cells.size(), "cell"),
-                  joined_names(report.columns.cell), counted(runs.tasks.size(), "task"), task))};
+                  joined(report.columns.cell), counted(runs.tasks.size(), "task"), task))};
   sentences.push_back(fmt::format("intervals: {:g} %, {}{} bootstrap{}, {} resamples {}, seed {}; sd: chi-square", 100 * o.level,
                                   o.interval == IntervalKind::student ? "t for means and differences, " : "", bootstrap_name(o.interval),
                                   o.interval == IntervalKind::student ? " for the others" : "", o.resamples,

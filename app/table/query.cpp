@@ -1,19 +1,24 @@
-// From the flags that choose a table of a result file to its model.
+// `odrpo-bench table FILE.h5`, and from the flags that choose a table of a result file to its model.
 #include "app/table/query.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
-#include "app/table/win_rate_over.hpp"
+#include <fmt/format.h>
+
+#include "app/flags/flag_values.hpp"
 #include "estimators/estimator.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/terminal.hpp"
+#include "kernels/system/text.hpp"
+#include "results/export/json_text.hpp"
 #include "results/store/store.hpp"
-#include "results/table/curve.hpp"
-#include "results/table/value_words.hpp"
+#include "results/table/table.hpp"
+#include "results/table/table_spec.hpp"
 #include "train/curves.hpp"
 
 namespace odrpo::app {
@@ -21,13 +26,9 @@ namespace {
 
 /// The words of a list with commas.
 std::vector<std::string> listed_words(const char* flag, const std::string& list) {
-  std::vector<std::string> words;
-  for (std::size_t from = 0; from <= list.size();) {
-    const std::size_t comma = std::min(list.find(',', from), list.size());
-    if (comma == from) throw Failure(Exit::usage, fmt::format("{}: a word is missing in \"{}\"", flag, list));
-    words.push_back(list.substr(from, comma - from));
-    from = comma + 1;
-  }
+  std::vector<std::string> words = split(list, ',');
+  if (std::find(words.begin(), words.end(), "") != words.end())
+    throw Failure(Exit::usage, fmt::format("{}: a word is missing in \"{}\"", flag, list));
   return words;
 }
 
@@ -75,15 +76,11 @@ TableSpec asked_spec(const ResultFile& head, const TableQuery& o) {
   else if (spec.value.size() > 1 && !spec.over_values()) spec.value.resize(1);  // the suite's list was for its own columns
   if (!o.baseline.empty()) ask_baselines(o.baseline, spec);
   if (!o.compare.empty()) {
-    const auto compare = find_word(std::span<const Word<Compare>>(compare_words), o.compare);
-    if (!compare) throw Failure(Exit::usage, "--compare: \"" + o.compare + "\" is not one of difference, percent");
-    spec.compare = *compare;
+    spec.compare = listed_word("--compare", compare_words, o.compare);
     if (!spec.compares()) throw Failure(Exit::usage, "--compare: there is no baseline to compare with; --baseline names one");
   }
   if (!o.correction.empty()) {
-    const auto correction = find_word(std::span<const Word<Correction>>(correction_words), o.correction);
-    if (!correction) throw Failure(Exit::usage, "--correction: \"" + o.correction + "\" is not one of holm, none");
-    spec.correction = *correction;
+    spec.correction = listed_word("--correction", correction_words, o.correction);
     if (!spec.compares()) throw Failure(Exit::usage, "--correction: there is no baseline to compare with; --baseline names one");
   }
   if (!o.best.empty()) spec.best = o.best;
@@ -136,11 +133,9 @@ std::vector<ChosenRuns> asked_runs(const std::vector<std::string>& words) {
 
 /// "rater=mixed or veto, votes=1".
 std::string chosen_text(const std::vector<ChosenRuns>& where) {
-  std::string text;
-  for (const ChosenRuns& only : where)
-    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", printable_line(only.axis),
-                        printable_line(fmt::format("{}", fmt::join(only.allowed, " or "))));
-  return text;
+  return joined(where, [](const ChosenRuns& only) {
+    return fmt::format("{}={}", printable_line(only.axis), printable_line(joined(only.allowed, {}, " or ")));
+  });
 }
 
 }  // namespace
@@ -264,6 +259,58 @@ TableModel query_curve(const ResultFile& file, const TableQuery& q, const std::s
   const auto curves = read_curve(q.path, is_gain(name) ? curve_name(CurveId::quality) : name, runs_behind(table), file.digest,
                                  read_limits(q.max_seconds, q.max_memory));
   return curve_table(table, is_gain(name) ? gain(file) : described(name), curves, most_steps);
+}
+
+// `odrpo-bench table FILE.h5`: the suite's own table, or another cut through the same runs.
+
+namespace {
+
+constexpr std::size_t shown_steps = 6;
+
+/// The difference that --power means, in the unit that the values of the table show. Failure usage when it is none, or cannot be for one of
+/// the values.
+double power_difference(std::string_view text, const TableModel& table) {
+  const bool percent = text.ends_with('%');
+  const double number = number_from<double>(text.substr(0, text.size() - percent)).value_or(0);
+  if (!(number > 0) || !std::isfinite(number))
+    throw Failure(Exit::usage, fmt::format("--power: \"{}\" is not a difference above 0, as 2% or 0.1", printable_line(std::string(text))));
+  if (!table.spec.compares()) throw Failure(Exit::usage, "--power: there is no baseline to differ from; --baseline names one");
+  for (const TableValue& value : table.values) {
+    if (value.share)
+      throw Failure(Exit::usage,
+                    fmt::format("--power: \"{}\" is a share of runs, whose differences have no standard deviation", value.name));
+    if (percent && !value.percent && value.unit != "%")
+      throw Failure(Exit::usage, fmt::format("--power: \"{}\" is shown in {}: give the difference without %, or --compare percent",
+                                             value.name, value.unit.empty() ? "a unit of its own" : value.unit));
+  }
+  return number;
+}
+
+}  // namespace
+
+int table(const TableOptions& o) {
+  constexpr std::string_view formats[] = {"text", "md", "latex", "csv", "json"};
+  const std::string format = o.format.empty() ? "text" : o.format;
+  if (std::find(std::begin(formats), std::end(formats), format) == std::end(formats))
+    throw Failure(Exit::usage, fmt::format("--format: \"{}\" is not one of {}", o.format, fmt::join(formats, ", ")));
+  const auto legend = find_word(std::span<const Word<Legend>>(legend_words), o.legend);
+  if (!o.legend.empty() && !legend) throw Failure(Exit::usage, "--legend: \"" + o.legend + "\" is not one of none, short, full");
+  if (legend && (format == "csv" || format == "json")) throw Failure(Exit::usage, "--legend: " + format + " has everything in its fields");
+  if (o.siunitx && format != "latex") throw Failure(Exit::usage, "--siunitx: only --format latex has numbers for it");
+  if (!o.curve.empty() && !o.value.empty()) throw Failure(Exit::usage, "--curve takes the place of --value; give one of them");
+  const bool for_programs = format == "csv" || format == "json";
+  const ResultFile file = read_table_file(o, curve_columns(o.curve));
+  TableModel model = o.curve.empty() ? query_table(file, o) : query_curve(file, o, o.curve, for_programs ? every_step : shown_steps);
+  if (!o.power.empty()) model.spec.power_difference = power_difference(o.power, model);
+  if (format == "text") put(table_text(model, legend.value_or(Legend::full), stdout_width()));
+  else if (format == "md") put(table_markdown(model, legend.value_or(Legend::full)));
+  else if (format == "latex") put(table_latex(model, legend.value_or(Legend::brief), o.siunitx));
+  else if (format == "csv") put(table_csv(model));
+  else {
+    write_table_json(model, put);
+    put("\n");
+  }
+  return static_cast<int>(Exit::ok);
 }
 
 }  // namespace odrpo::app

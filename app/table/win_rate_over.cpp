@@ -1,11 +1,10 @@
 // Win rates between runs: which run is whose opponent, and the law of the pairwise judge on what both wrote.
-#include "app/table/win_rate_over.hpp"
+#include "app/table/query.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <span>
@@ -14,17 +13,15 @@
 
 #include "envs/toy_lm/held_out.hpp"
 #include "estimators/estimator.hpp"
+#include "kernels/math.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/shared/suggest.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
 #include "results/table/table.hpp"
-#include "results/table/value_words.hpp"
+#include "results/table/table_spec.hpp"
 
 namespace odrpo::app {
 namespace {
-
-constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
 /// Is this value computed here? A column that the file stores goes first.
 bool is_computed(const ResultFile& head, const std::string& value) { return !opponent_of(value).empty() && head.info(value) == nullptr; }

@@ -5,20 +5,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "app/compute/first_posterior.hpp"
 #include "app/flags/flag_values.hpp"
-#include "app/flags/named_rater.hpp"
 #include "app/theory/command.hpp"
 #include "app/theory/request.hpp"
 #include "app/theory/result_table.hpp"
 #include "envs/bandit/channel.hpp"
 #include "envs/rater/rater.hpp"
+#include "kernels/math.hpp"
 #include "kernels/random.hpp"
-#include "kernels/system/terminal.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/terminal.hpp"
 #include "train/worlds/bound_world.hpp"
 
 namespace odrpo::app {
@@ -41,7 +40,7 @@ struct Case {
 };
 
 /// Of one map, by world: its efficiency, its share of the best one, and its mean cosine.
-struct Row {
+struct EstimatorRow {
   std::string name;
   std::vector<double> efficiency, share, cosine, less;
 };
@@ -51,13 +50,12 @@ struct Summary {
 };
 /// Mean over worlds and its standard error; NaN for fewer than two.
 Summary summary_of(const std::vector<double>& x) {
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  if (x.empty()) return {nan, nan};
+  if (x.empty()) return {undefined, undefined};
   const double n = static_cast<double>(x.size());
   double sum = 0, squares = 0;
   for (const double v : x) sum += v;
   for (const double v : x) squares += (v - sum / n) * (v - sum / n);
-  return {sum / n, n > 1 ? std::sqrt(squares / (n - 1) / n) : nan};
+  return {sum / n, n > 1 ? std::sqrt(squares / (n - 1) / n) : undefined};
 }
 
 std::vector<PolicyConfig> read_policies(const TheoryBoundOptions& o) {
@@ -65,7 +63,7 @@ std::vector<PolicyConfig> read_policies(const TheoryBoundOptions& o) {
   std::vector<std::string> words = o.policies;
   if (words.empty()) words = {"tabular", "linear"};
   for (const std::string& word : words) {
-    const PolicyKind kind = read_flag_word("--policy", policy_words, word);
+    const PolicyKind kind = word_or_refuse("--policy", policy_words, word);
     if (kind == PolicyKind::transformer) throw Failure(Exit::usage, "--policy: the bandit's policies are tabular and linear");
     for (const double tilt : o.tilts.empty() ? std::vector<double>{0} : read_numbers("--tilt", o.tilts)) {
       if (!(tilt >= 0 && tilt <= most_tilt)) throw Failure(Exit::usage, fmt::format("--tilt: {} is not in 0..{}", number_text(tilt), most_tilt));
@@ -126,7 +124,7 @@ std::vector<double> map_of(const EstimatorConfig& config, const TheoryBoundOptio
 }
 
 void add_world(const TheoryBoundOptions& o, const Case& c, const std::vector<EstimatorConfig>& estimators, int members, std::uint64_t key,
-               std::vector<double>& other_world, std::vector<Row>& rows) {
+               std::vector<double>& other_world, std::vector<EstimatorRow>& rows) {
   BanditConfig env;
   env.levels = c.levels, env.prompts = o.prompts;
   const BoundProblem problem = bound_problem({env, c.config, c.votes, c.policy, members, o.batch, key});
@@ -175,7 +173,7 @@ int theory_bound(const TheoryBoundOptions& o) {
   for (EstimatorConfig& config : estimators) {
     if (!config.posterior) continue;
     posterior = true;
-    config.prior = o.prior.empty() ? PriorRule::following : read_flag_word("--prior", prior_words, o.prior);
+    config.prior = o.prior.empty() ? PriorRule::following : word_or_refuse("--prior", prior_words, o.prior);
     if (config.prior == PriorRule::moments) throw Failure(Exit::usage, "--prior: a map has a prior that is fixed, or that followed the policy");
   }
   if (!o.prior.empty() && !posterior) throw Failure(Exit::usage, "--prior: only posterior estimators have one, and none is asked for");
@@ -188,13 +186,13 @@ int theory_bound(const TheoryBoundOptions& o) {
   if (o.batches > 0) table.columns.insert(table.columns.end(), {"cosine", "less", "less_se"});
   for (const Case& c : cases)
     for (const int members : sizes) {
-      std::vector<Row> rows = {{best_word, {}, {}, {}, {}}, {other_world_word, {}, {}, {}, {}}};
+      std::vector<EstimatorRow> rows = {{best_word, {}, {}, {}, {}}, {other_world_word, {}, {}, {}, {}}};
       for (const EstimatorConfig& config : estimators) rows.push_back({name_of(config), {}, {}, {}, {}});
       if (o.batches > 0) rows.push_back({ascent_word, {}, {}, {}, {}});
       std::vector<double> other_world;
       for (int w = 0; w < o.worlds; ++w)
         add_world(o, c, estimators, members, derive_key(static_cast<std::uint64_t>(o.seed), static_cast<std::uint32_t>(w)), other_world, rows);
-      for (const Row& row : rows) {
+      for (const EstimatorRow& row : rows) {
         if (row.efficiency.empty()) continue;
         const Summary r = summary_of(row.efficiency), share = summary_of(row.share), cosine = summary_of(row.cosine), less = summary_of(row.less);
         table.rows.push_back({c.rater, static_cast<long long>(c.votes), std::string(word_of<PolicyKind>(policy_words, c.policy.kind)),

@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/plot/figure_style.hpp"
+#include "app/plot/plot.hpp"
 #include "app/run/shipped_suites.hpp"
 #include "app/theory/command.hpp"
-#include "app/theory/figures.hpp"
 #include "app/theory/request.hpp"
 #include "app/theory/result_table.hpp"
 #include "config/spec.hpp"

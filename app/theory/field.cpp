@@ -5,18 +5,15 @@
 #include <cmath>
 #include <limits>
 
-#include "app/flags/named_rater.hpp"
+#include "app/flags/flag_values.hpp"
 #include "app/theory/command.hpp"
 #include "app/theory/request.hpp"
 #include "app/theory/result_table.hpp"
-#include "envs/bandit/believed_prompts.hpp"
-#include "envs/bandit/believed_scores.hpp"
+#include "envs/bandit/believed.hpp"
 #include "envs/rater/rater.hpp"
 #include "envs/rater/vote.hpp"
 #include "estimators/definition.hpp"
-#include "estimators/theory/channel_field.hpp"
 #include "estimators/theory/field.hpp"
-#include "estimators/theory/objective.hpp"
 #include "kernels/shared/failure.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"

@@ -1,5 +1,5 @@
 // `odrpo-bench theory leverage`: what one corrupted score does to a group's advantages.
-#include "estimators/theory/leverage.hpp"
+#include "estimators/theory/setting.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,8 @@
 #include <limits>
 
 #include "app/flags/flag_values.hpp"
-#include "app/flags/named_rater.hpp"
-#include "app/plot/figure_style.hpp"
+#include "app/plot/plot.hpp"
 #include "app/theory/command.hpp"
-#include "app/theory/figures.hpp"
 #include "app/theory/request.hpp"
 #include "app/theory/result_table.hpp"
 #include "envs/judge/simulate_scores.hpp"
@@ -19,13 +17,12 @@
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
-#include "results/scores/scale.hpp"
 
 namespace odrpo::app {
 namespace {
 
 constexpr int most_score = 100;
-constexpr double most_steps = 1e10;  // half a minute
+constexpr double most_histogram_steps = 1e10;  // half a minute
 
 using Groups = std::vector<std::vector<int>>;
 
@@ -131,9 +128,9 @@ int theory_leverage(const TheoryLeverageOptions& o) {
   table.columns = {"estimator", "outlier", "share", "share_se", "growth", "growth_se", "contrast"};
   const double corrupted = static_cast<double>(groups.size()) * (o.rater.empty() ? members : 1);
   const double steps = corrupted * static_cast<double>(estimators.size() * outliers.size()) * 2 * levels * (levels + members);
-  if (steps > most_steps)
+  if (steps > most_histogram_steps)
     throw Failure(Exit::limits, fmt::format("so many groups, members, estimators and outliers need {:.1e} steps; the limit is {:.0e}",
-                                            steps, most_steps));
+                                            steps, most_histogram_steps));
   std::vector<LeveragePoint> points;
   for (const EstimatorConfig& config : estimators) {
     const TheorySetting setting{config, plain_values(levels), members};

@@ -63,9 +63,9 @@ std::vector<EstimatorConfig> read_estimators(const TheoryOptions& o, const std::
   bool median_used = o.median.empty(), k_used = o.k == 0, origin_used = o.origin == 1;
   for (const std::string& word : o.estimators.empty() ? usual : o.estimators) {
     EstimatorConfig c = read_estimator(word);
-    if (!o.compat.empty()) c.compat = read_flag_word("--compat", compat_words, o.compat);
+    if (!o.compat.empty()) c.compat = word_or_refuse("--compat", compat_words, o.compat);
     if (!o.median.empty() && c.form == Form::odrpo && reads_median(c.weight))
-      c.median = read_flag_word("--median", median_words, o.median), median_used = true;
+      c.median = word_or_refuse("--median", median_words, o.median), median_used = true;
     if (c.median == MedianRule::running)
       throw Failure(Exit::usage,
                     "--median: the running median comes from earlier batches, and is no function of the group; use lower, mid or upper");

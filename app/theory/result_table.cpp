@@ -1,17 +1,22 @@
-// Text, CSV and JSON of a theory table.
+// Text, CSV and JSON of a theory table, and its figures.
 #include "app/theory/result_table.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <functional>
+#include <limits>
 
+#include <fmt/format.h>
+
+#include "app/plot/plot.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/system/page_text.hpp"
-#include "kernels/shared/suggest.hpp"
-#include "kernels/system/text.hpp"
+#include "kernels/shared/json.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/output_file.hpp"
+#include "kernels/system/terminal.hpp"
+#include "kernels/system/text.hpp"
+#include "results/figure/figure.hpp"
 #include "results/scores/csv.hpp"
 
 namespace odrpo::app {
@@ -31,24 +36,12 @@ std::string shown_number(const TheoryCell& cell) {
 }
 
 std::string as_text(const TheoryTable& table) {
-  std::vector<std::size_t> width(table.columns.size());
-  for (std::size_t c = 0; c < width.size(); ++c) {
-    width[c] = table.columns[c].size();
-    for (const auto& row : table.rows) width[c] = std::max(width[c], shown_number(row[c]).size());
+  std::vector<TextColumn> columns;  // of texts and, leaning right, of numbers
+  for (std::size_t c = 0; c < table.columns.size() && !table.rows.empty(); ++c) {
+    columns.push_back({table.columns[c], {}, !std::holds_alternative<std::string>(table.rows[0][c])});
+    for (const auto& row : table.rows) columns.back().rows.push_back(shown_number(row[c]));
   }
-  // text columns lean left, numbers right
-  const auto line = [&](auto cell, const std::vector<TheoryCell>& like) {
-    std::string out;
-    for (std::size_t c = 0; c < width.size(); ++c) {
-      const bool left = std::holds_alternative<std::string>(like[c]);
-      out += fmt::format(fmt::runtime(left ? "{}{:<{}}" : "{}{:>{}}"), c == 0 ? "" : "  ", cell(c), width[c]);
-    }
-    out.erase(out.find_last_not_of(' ') + 1);
-    return out + '\n';
-  };
-  std::string out = table.title + "\n\n";
-  if (!table.rows.empty()) out += line([&](std::size_t c) { return table.columns[c]; }, table.rows.front());
-  for (const auto& row : table.rows) out += line([&](std::size_t c) { return shown_number(row[c]); }, row);
+  std::string out = table.title + "\n\n" + side_by_side(columns, std::string::npos);
   if (!table.notes.empty() || !table.formulas.empty()) out += '\n';
   for (const std::string& formula : table.formulas) out += paragraph(formula, 0, 2);
   for (const std::string& note : table.notes) out += paragraph(note, 0, 2);
@@ -56,26 +49,20 @@ std::string as_text(const TheoryTable& table) {
 }
 
 std::string as_csv(const TheoryTable& table) {
-  std::string out;
-  for (std::size_t c = 0; c < table.columns.size(); ++c) out += (c == 0 ? "" : ",") + csv_field(table.columns[c]);
-  out += '\n';
-  for (const auto& row : table.rows) {
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      const auto* number = std::get_if<double>(&row[c]);
-      out += (c == 0 ? "" : ",") + (number ? exact_text(*number) : csv_field(shown_number(row[c])));
-    }
-    out += '\n';
-  }
+  std::string out = joined(table.columns, csv_field, ",") + '\n';
+  const auto field = [](const TheoryCell& cell) {
+    const auto* number = std::get_if<double>(&cell);
+    return number ? exact_text(*number) : csv_field(shown_number(cell));
+  };
+  for (const auto& row : table.rows) out += joined(row, field, ",") + '\n';
   return out;
 }
 
 std::string as_json(const TheoryTable& table) {
-  using Json = nlohmann::ordered_json;
-  const auto number = [](double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); };
   Json out = {{"title", table.title}};
   for (const auto& [name, values] : table.facts) {
     Json list = Json::array();
-    for (const double x : values) list.push_back(number(x));
+    for (const double x : values) list.push_back(x);
     out[name] = values.size() == 1 ? list[0] : list;
   }
   out["rows"] = Json::array();
@@ -84,7 +71,7 @@ std::string as_json(const TheoryTable& table) {
     for (std::size_t c = 0; c < row.size(); ++c) {
       const auto* text = std::get_if<std::string>(&row[c]);
       const auto* count = std::get_if<long long>(&row[c]);
-      one[table.columns[c]] = text ? Json(*text) : count ? Json(*count) : number(std::get<double>(row[c]));
+      one[table.columns[c]] = text ? Json(*text) : count ? Json(*count) : Json(std::get<double>(row[c]));
     }
     out["rows"].push_back(std::move(one));
   }
@@ -105,9 +92,7 @@ TheoryFormat theory_format(const TheoryOptions& o) {
 }
 
 std::string list_text(const std::vector<double>& numbers) {
-  std::string text;
-  for (const double x : numbers) text += fmt::format("{}{:.6g}", text.empty() ? "" : ", ", x);
-  return text;
+  return joined(numbers, [](double x) { return fmt::format("{:.6g}", x); });
 }
 
 std::string theory_text(const TheoryTable& table, TheoryFormat format) {
@@ -117,6 +102,94 @@ std::string theory_text(const TheoryTable& table, TheoryFormat format) {
     case TheoryFormat::text: break;
   }
   return as_text(table);
+}
+
+// Panels of lines and bars from theory tables.
+
+namespace {
+
+constexpr double no_end = std::numeric_limits<double>::quiet_NaN();
+
+template <class Point>
+std::vector<std::string> names_in(const std::vector<Point>& points, std::string Point::*name) {
+  std::vector<std::string> names;
+  for (const Point& p : points)
+    if (std::find(names.begin(), names.end(), p.*name) == names.end()) names.push_back(p.*name);
+  return names;
+}
+
+void draw_to(Figure figure, const std::string& path) {
+  write_output(path, draw_figure(figure, figure_format("--figure", path), {figure.panels.size() > 1 ? 5.5 : 3.25, 0}));
+  print_note(fmt::format("{}: {}", printable_line(path), figure.caption));
+}
+
+}  // namespace
+
+void draw_curl_figure(const std::vector<CurlPoint>& points, const std::string& path) {
+  int levels = 0, members = 0;
+  bool many_levels = false, many_members = false, eight = false;
+  for (const CurlPoint& p : points) {
+    many_levels = many_levels || p.levels != points[0].levels, many_members = many_members || p.members != points[0].members;
+    levels = std::max(levels, p.levels), members = std::max(members, p.members);
+    eight = eight || p.members == 8;
+  }
+  if (!many_levels && !many_members)
+    throw Failure(Exit::usage, "--figure: several --levels or --group-size are needed, to draw lines over them");
+  if (eight) members = 8;
+  const std::vector<std::string> names = names_in(points, &CurlPoint::estimator);
+  const std::vector<SeriesStyle> styles = series_styles(names);
+  Figure figure;
+  figure.caption = fmt::format(
+      "mean absolute curl over all 1 <= i, j <= K and all histograms of M - 2 members, exact; over K at M = {}, over M at K = {}", members,
+      levels);
+  const auto add = [&](const std::string& title, const std::string& x_label, const std::string& y_label, double CurlPoint::*y,
+                       int CurlPoint::*x, const std::function<bool(const CurlPoint&)>& shows) {
+    FigurePanel panel;
+    panel.title = title, panel.x_label = x_label, panel.y_label = y_label;
+    panel.y_from_zero = true;
+    for (std::size_t n = 0; n < names.size(); ++n) {
+      FigureSeries series{names[n], styles[n], {}};
+      for (const CurlPoint& p : points)
+        if (p.estimator == names[n] && shows(p)) series.points.push_back({static_cast<double>(p.*x), p.*y, no_end, no_end});
+      std::sort(series.points.begin(), series.points.end(), [](const FigurePoint& a, const FigurePoint& b) { return a.x < b.x; });
+      panel.series.push_back(std::move(series));
+    }
+    figure.panels.push_back(std::move(panel));
+  };
+  if (many_levels)
+    add(fmt::format("M = {}", members), "levels K", "MAC", &CurlPoint::mac, &CurlPoint::levels,
+        [&](const CurlPoint& p) { return p.members == members; });
+  if (many_members) {
+    const auto here = [&](const CurlPoint& p) { return p.levels == levels; };
+    add(fmt::format("K = {}", levels), "group size M", "MAC", &CurlPoint::mac, &CurlPoint::members, here);
+    add(fmt::format("K = {}", levels), "group size M", "(M - 1) MAC", &CurlPoint::curl, &CurlPoint::members, here);
+  }
+  draw_to(std::move(figure), path);
+}
+
+void draw_leverage_figure(const std::vector<LeveragePoint>& points, const std::string& caption, const std::string& path) {
+  const std::vector<std::string> names = names_in(points, &LeveragePoint::estimator), outliers = names_in(points, &LeveragePoint::outlier);
+  const std::vector<SeriesStyle> styles = series_styles(names);
+  Figure figure;
+  figure.caption = caption;
+  const auto add = [&](const std::string& y_label, double LeveragePoint::*y) {
+    FigurePanel panel;
+    panel.kind = PanelKind::bars;
+    panel.x_label = "the score becomes", panel.y_label = y_label;
+    panel.x_names = outliers;
+    for (std::size_t n = 0; n < names.size(); ++n) {
+      FigureSeries series{names[n], styles[n], {}};
+      for (const LeveragePoint& p : points)
+        if (p.estimator == names[n])
+          series.points.push_back(
+              {static_cast<double>(std::find(outliers.begin(), outliers.end(), p.outlier) - outliers.begin()), p.*y, no_end, no_end});
+      panel.series.push_back(std::move(series));
+    }
+    figure.panels.push_back(std::move(panel));
+  };
+  add("share of sum A^2", &LeveragePoint::share);
+  add("growth of rms", &LeveragePoint::growth);
+  draw_to(std::move(figure), path);
 }
 
 }  // namespace odrpo::app

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "config/read/diagnostics.hpp"
+#include "config/read/tree.hpp"
 #include "kernels/shared/words.hpp"
 #include "results/store/record.hpp"
 

@@ -1,4 +1,4 @@
-// The catalogues as suites see them: for each kind of thing its words, what a word stands for, and the word of a config.
+// The catalogues as suites see them: for each kind of thing its words, what a word stands for, and the word of a config; kinds of rewards.
 #pragma once
 #include <optional>
 #include <span>
@@ -64,5 +64,22 @@ std::span<const std::string_view> noise_words();
 std::string_view noise_word(const Noise& noise);
 /// The model of a word with its defaults, or nothing.
 std::optional<Noise> make_noise(std::string_view word);
+
+// Which kind of rewards a run's rater gives: whole scores or real values, with or without missing ones.
+
+struct RunSpec;
+
+/// What of a rater decides how rewards are kept.
+struct RewardKind {
+  bool real = false;  ///< real-valued rewards, else whole scores
+  bool gaps = false;  ///< responses may end without one
+  int lowest = 1;     ///< lowest score
+  int levels = 10;    ///< K
+  int votes = 1;      ///< scores that are kept of a response: 1, or all its votes
+  int members = 1;    ///< members of its prompt's group that a response makes: 1, or with aggregate = "fraction" all its votes
+};
+RewardKind reward_kind(const RunSpec& spec);
+/// Scores that are estimated as one group: of all responses to a prompt.
+int group_size(const RunSpec& spec);
 
 }  // namespace odrpo

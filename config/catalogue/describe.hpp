@@ -20,9 +20,9 @@
 #include "config/spec.hpp"
 #include "config/suite_config.hpp"
 #include "kernels/shared/field_rules.hpp"
-#include "kernels/shared/word.hpp"
-#include "results/scores/row.hpp"
-#include "results/table/value_words.hpp"
+#include "kernels/shared/words.hpp"
+#include "results/scores/rows.hpp"
+#include "results/table/table_spec.hpp"
 
 namespace odrpo {
 
@@ -57,7 +57,7 @@ void describe(V& v, GridConfig& c) {
             "dotted key; [{ votes = 1, \"learn.steps\" = 2400 }, { votes = 8, \"learn.steps\" = 300 }]");
 }
 
-/// What a table can show of a run: the words of results/table/value_words.hpp.
+/// What a table can show of a run: the words of results/table/table_spec.hpp.
 inline constexpr auto table_values = [] {
   std::array<Choice, std::size(value_words) + 1> words{};
   for (std::size_t i = 0; i < std::size(value_words); ++i) words[i] = {value_words[i].word, value_words[i].meaning};

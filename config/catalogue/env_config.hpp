@@ -2,7 +2,7 @@
 #pragma once
 #include "envs/bandit/config.hpp"
 #include "envs/toy_lm/config.hpp"
-#include "kernels/shared/word.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo {
 

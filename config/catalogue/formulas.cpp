@@ -10,15 +10,14 @@
 #include "config/catalogue/axis.hpp"
 #include "config/catalogue/catalogue.hpp"
 #include "config/catalogue/describe.hpp"
-#include "config/catalogue/reward_kind.hpp"
 #include "config/plan/run_grid.hpp"
 #include "config/spec.hpp"
 #include "config/suite.hpp"
 #include "config/write/field_list.hpp"
 #include "estimators/compat.hpp"
 #include "estimators/formula_text.hpp"
-#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 
@@ -136,13 +135,7 @@ std::string bias_text(const RaterConfig& rater) {
   std::string text;
   const auto usual = fields_of<TextJudge>(), here = fields_of(rater.text);
   for (std::size_t i = 0; i < here.size(); ++i)
-    if (here[i].value != usual[i].value) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", here[i].key, here[i].value);
-  return text;
-}
-
-std::string numbers_text(const std::vector<double>& numbers) {
-  std::string text;
-  for (const double x : numbers) text.append(text.empty() ? "" : ", ").append(number_text(x));
+    if (here[i].value != usual[i].value) add_item(text, here[i].key + ' ' + here[i].value);
   return text;
 }
 
@@ -168,9 +161,9 @@ std::string rater_text(const Suite& suite, const RunSpec& run, bool voting) {
   }
   const JudgeCost& cost = r.cost;
   if (cost.seconds_per_call) text += fmt::format("; {} s a call, {} at a time", number_text(*cost.seconds_per_call), cost.parallel);
-  if (!cost.seconds.empty()) text += fmt::format("; {} s a call by judge, {} at a time", numbers_text(cost.seconds), cost.parallel);
+  if (!cost.seconds.empty()) text += fmt::format("; {} s a call by judge, {} at a time", joined(cost.seconds, number_text), cost.parallel);
   if (cost.price_per_call) text += fmt::format("; price {} a call", number_text(*cost.price_per_call));
-  if (!cost.prices.empty()) text += fmt::format("; price {} a call by judge", numbers_text(cost.prices));
+  if (!cost.prices.empty()) text += fmt::format("; price {} a call by judge", joined(cost.prices, number_text));
   return text + fmt::format("; levels 1 to {}", run.env.levels());
 }
 

@@ -12,17 +12,16 @@
 #include "envs/judge/latent/fit.hpp"
 #include "envs/judge/resampled.hpp"
 #include "kernels/shared/failure.hpp"
-#include "results/scores/scale.hpp"
+#include "kernels/system/text.hpp"
+#include "results/scores/score_file.hpp"
 
 namespace odrpo {
 
 namespace {
 
 std::string range(int least, int most, const char* what) {
-  return least == most ? fmt::format("{} {}{}", least, what, least == 1 ? "" : "s") : fmt::format("{} to {} {}s", least, most, what);
+  return least == most ? counted(least, what) : fmt::format("{} to {} {}s", least, most, what);
 }
-
-std::string counted(std::int64_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
 
 /// "6 levels", or which scores they are where they are not 1, 2, …: "11 levels (scores 0..5 by 0.5)".
 std::string levels_text(const ScoreTable& table) {

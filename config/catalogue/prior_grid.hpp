@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "envs/bandit/believed_prompts.hpp"
+#include "envs/bandit/believed.hpp"
 #include "envs/rater/rater.hpp"
 #include "estimators/estimator.hpp"
 

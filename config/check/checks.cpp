@@ -7,11 +7,10 @@
 #include "config/catalogue/axis.hpp"
 #include "config/check/idle_keys.hpp"
 #include "config/plan/plan.hpp"
-#include "config/read/assign.hpp"
+#include "config/read/field_reader.hpp"
 #include "estimators/compat.hpp"
-#include "kernels/shared/suggest.hpp"
-#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/text.hpp"
 #include "results/table/table.hpp"
 
 namespace odrpo {

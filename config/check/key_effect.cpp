@@ -51,9 +51,7 @@ bool allows(const Need& need, const AxisValue& value) {
 }
 
 std::string rule_text(const OnlyIf& rule) {
-  std::string text;
-  for (const Need& need : rule.list()) text += (text.empty() ? "" : rule.any ? " or " : " and ") + need_text(need);
-  return text;
+  return joined(rule.list(), need_text, rule.any ? " or " : " and ");
 }
 
 }  // namespace odrpo

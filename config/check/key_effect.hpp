@@ -54,10 +54,7 @@ struct ValueOf {
     if (k == key) value = groups.empty() ? v : groups.front().baseline;
   }
   void names(std::string_view k, std::vector<std::string>& v, std::string_view) {
-    if (k != key) return;
-    std::string all;
-    for (const auto& name : v) all.append(all.empty() ? "" : " ").append(name);
-    value = std::move(all);
+    if (k == key) value = joined(v, {}, " ");
   }
   void choices(std::string_view k, std::vector<std::string>& v, std::span<const Choice>, std::string_view help) { names(k, v, help); }
   void integers(std::string_view, std::vector<int>&, std::int64_t, std::int64_t, std::string_view) {}

@@ -6,22 +6,11 @@
 #include "config/catalogue/catalogue.hpp"
 #include "config/plan/plan.hpp"
 #include "estimators/estimator.hpp"
-#include "kernels/shared/suggest.hpp"
-#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/text.hpp"
 #include "results/table/table.hpp"
 
 namespace odrpo {
-namespace {
-
-/// Without blanks around it.
-std::string without_blanks(const std::string& text) {
-  const std::size_t from = text.find_first_not_of(' ');
-  return from == std::string::npos ? "" : text.substr(from, text.find_last_not_of(' ') + 1 - from);
-}
-
-}  // namespace
-
 void check_gate(const Node* section, Plan& plan, const std::vector<const GridAxis*>& axes, Diagnostics& errors) {
   std::vector<std::string_view> all{"env", "rater", "policy", "estimator", "votes"};
   for (const auto* axis : axes) all.push_back(axis->name);
@@ -60,7 +49,7 @@ void check_gate(const Node* section, Plan& plan, const std::vector<const GridAxi
       std::vector<std::string> conditions{limit.axis};  // axes that a run has one value of
       for (std::size_t w = 0; w < limit.where.size(); ++w) {
         const std::size_t equals = limit.where[w].find('=');
-        std::string axis = without_blanks(limit.where[w].substr(0, equals)), value = without_blanks(limit.where[w].substr(equals + 1));
+        std::string axis(trimmed(limit.where[w].substr(0, equals), " ")), value(trimmed(limit.where[w].substr(equals + 1), " "));
         const Node& place = where.kind == Node::Kind::list ? where.children[w] : where;
         if (!known_axis(axis, place)) continue;
         if (std::find(conditions.begin(), conditions.end(), axis) != conditions.end())
@@ -96,7 +85,7 @@ bool models_cost(const Plan& plan, const char* key, bool (JudgeCost::*has)() con
 }
 
 // where a value of [table] stands
-Place place_of(const Node* section, std::string_view value) {
+Place place_of_value(const Node* section, std::string_view value) {
   const Node* node = section == nullptr ? nullptr : find_child(*section, "value");
   if (node == nullptr) return section == nullptr ? Place{} : section->key_place;
   if (node->kind == Node::Kind::list)  // entries that could not be read are no values
@@ -132,7 +121,7 @@ void check_opponents(const Node* section, Plan& plan, bool texts, Diagnostics& e
   for (std::size_t i = 0; i < values.size(); ++i) {
     std::string name(opponent_of(values[i]));
     if (name.empty() && values[i] != win_rate_over) continue;
-    const Place at = place_of(section, values[i]);
+    const Place at = place_of_value(section, values[i]);
     if (i == 0 && !plan.table.best.empty())
       errors.add(at, fmt::format("`table.best` cannot choose by \"{}\": {}", shown(values[i]), no_choice));
     if (!texts) {
@@ -160,7 +149,7 @@ void check_values(const Node* section, Plan& plan, Diagnostics& errors) {
   for (const ValueWord& value : value_words) {
     if (std::find(shown_values.begin(), shown_values.end(), value.word) == shown_values.end()) continue;
     if (const std::string_view who = who_lacks(value, plan); !who.empty())
-      errors.add(place_of(section, value.word), fmt::format("{} the value \"{}\"", who, value.word),
+      errors.add(place_of_value(section, value.word), fmt::format("{} the value \"{}\"", who, value.word),
                  fmt::format("it with {}", of_texts(value) ? "an env of base toy-lm" : needs_text(value.needs)));
   }
   check_opponents(section, plan, has_world(plan, WorldKind::toy_lm), errors);

@@ -8,9 +8,8 @@
 #include "config/catalogue/catalogue.hpp"
 #include "config/plan/plan.hpp"
 #include "config/plan/rater_file.hpp"
-#include "kernels/shared/suggest.hpp"
-#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 namespace {

@@ -11,9 +11,8 @@
 #include "config/catalogue/catalogue.hpp"
 #include "config/read/field_reader.hpp"
 #include "config/write/field_list.hpp"
-#include "kernels/shared/suggest.hpp"
-#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 

@@ -1,5 +1,6 @@
-// A suite that has been read and checked, but not yet expanded into runs.
+// A suite that has been read and checked, but not yet expanded into runs; and what reads and checks its sections.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,11 +9,33 @@
 
 #include "config/catalogue/axis.hpp"
 #include "config/catalogue/describe.hpp"
-#include "config/plan/zip.hpp"
 #include "config/read/field_reader.hpp"
 #include "config/read/tree.hpp"
 
 namespace odrpo {
+
+// [grid] zip as it is written: one axis whose entries set several things at once, such as votes and learn.steps.
+
+/// What `zip` says: its keys, and which of the different values of each key an entry has.
+struct ZipText {
+  struct Key {
+    std::vector<std::string> path;      ///< {"votes"}, {"learn", "steps"}, {"rater", "NAME", "low", "p"}
+    std::string label;                  ///< the path as it is written
+    Place place;                        ///< in the first entry
+    std::vector<std::size_t> of_entry;  ///< of each entry: an index of `values`
+    std::vector<Node> values;           ///< all different, in the order of the entries
+  };
+  Place key_place;
+  std::vector<Key> keys;
+  std::size_t entries = 0;  ///< 0 = nothing is zipped
+};
+
+/// Most entries of `zip`.
+inline constexpr std::size_t most_entries = 1000;
+
+/// Reads `grid.zip`, and puts the values of each key into the tree as a list: the sections then read and check them as those of an axis,
+/// each at its own place. What is wrong with the entries themselves is an error.
+ZipText unfold_zip(Node& root, Diagnostics& errors);
 
 /// A file of scores, as messages show it, what it holds, and the CPU time of learning a judge from it; empty when there is none.
 struct FoundScores {
@@ -94,7 +117,7 @@ void check_models(const Node& root, const Plan& plan, Diagnostics& errors);
 /// The levels of the scores in the runs of an env and a rater. (plan/models.cpp)
 std::vector<std::int64_t> levels_of(const Variant<EnvConfig>& env, const Variant<RaterConfig>& rater);
 /// `values` of an estimator ascend; there is one for each level of the runs, and where failed answers score 0, that is below them. `plan`: of
-/// one entry of `zip`. (check/level_values.cpp)
+/// one entry of `zip`. (check/votes.cpp)
 void check_level_values(const Node& section, const Variant<EstimatorConfig>& variant, Diagnostics& errors);
 void check_level_values(const Node& root, const Plan& plan, Diagnostics& errors);
 
@@ -109,7 +132,7 @@ void check_judge_numbers(const Node& section, const Variant<RaterConfig>& varian
 void check_learning_keys(const Node* learn, const Plan& plan, Diagnostics& errors);
 /// Worlds have the levels of the raters' matrices.
 void check_levels(const Plan& plan, Diagnostics& errors);
-/// Policies act in the worlds they are for, judges see what there is. (check/toy_lm.cpp)
+/// Policies act in the worlds they are for, judges see what there is. (check/worlds.cpp)
 void check_worlds(const Plan& plan, Diagnostics& errors);
 /// Keys of the sections [rater.NAME] that need a world which no run has.
 void check_world_keys(const Node* raters, const Plan& plan, Diagnostics& errors);
@@ -120,7 +143,7 @@ void check_stops(const Node* raters, const Plan& plan, Diagnostics& errors);
 void check_kept_votes(const Node* raters, const Plan& plan, Diagnostics& errors);
 /// Estimators by bits meet whole scores alone. (check/votes.cpp)
 void check_whole_scores(const Node* raters, const Plan& plan, Diagnostics& errors);
-/// The bandit's worlds have something to learn, and something that hacks where hacking is named. (check/bandit.cpp)
+/// The bandit's worlds have something to learn, and something that hacks where hacking is named. (check/worlds.cpp)
 void check_bandits(const Node& root, const Plan& plan, Diagnostics& errors);
 /// Are all worlds toy language models? Then the bandit's world that a rater brings means nothing.
 bool only_texts(const Plan& plan);

@@ -1,20 +1,19 @@
-// A rater in a file of its own: [rater.NAME] file = "judge.toml".
+// A rater in a file of its own: [rater.NAME] file = "judge.toml"; and whether that file was edited since it was made.
 #pragma once
-#include <fmt/format.h>
-
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "config/catalogue/catalogue.hpp"
 #include "config/catalogue/describe.hpp"
 #include "config/plan/plan.hpp"
-#include "config/read/diagnostics.hpp"
 #include "config/read/field_reader.hpp"
 #include "config/read/tree.hpp"
 #include "envs/rater/rater.hpp"
-#include "kernels/shared/suggest.hpp"
+#include "kernels/shared/words.hpp"
 #include "kernels/system/text.hpp"
 
 namespace odrpo {
@@ -52,5 +51,14 @@ std::optional<Entry<C>> read_base(const Node& base, const std::string& label, Di
                one_of(Catalogue::words()), errors.wants_detail() ? nearest_word(base.text, Catalogue::words()) : "");
   return entry;
 }
+
+// Has a judge's file been edited since `judge fit` wrote it? The file's last line, a comment, holds a checksum of its numbers.
+
+/// The text of a judge's file with the line at its end. The text is right TOML with one section [rater.NAME].
+std::string with_fit_mark(std::string text);
+
+/// True where the text has such a line and the noise of `rater`, the section [rater.NAME], has other numbers than those it was made of. Other
+/// keys of the section, comments, blanks and the order of keys do not count.
+bool edited_since_fit(std::string_view text, const Node& rater);
 
 }  // namespace odrpo

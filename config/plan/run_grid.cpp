@@ -9,7 +9,7 @@
 
 #include "config/check/key_effect.hpp"
 #include "config/plan/plan.hpp"
-#include "config/read/assign.hpp"
+#include "config/read/field_reader.hpp"
 #include "kernels/random.hpp"
 
 namespace odrpo {

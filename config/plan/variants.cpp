@@ -14,7 +14,6 @@
 #include "config/read/field_reader.hpp"
 #include "config/read/read_file.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/shared/suggest.hpp"
 #include "kernels/shared/words.hpp"
 #include "kernels/system/text.hpp"
 #include "results/scores/score_file.hpp"
@@ -180,8 +179,7 @@ ScoreColumns read_columns(const std::string& label, FieldReader& fields, Reading
 LearnedWorld read_world(const std::string& label, FieldReader& fields, Reading& reading) {
   const Node* node = fields.extra(world_key);
   if (node == nullptr) return LearnedWorld::latent;
-  std::vector<std::string_view> words;
-  for (const auto& w : learned_words) words.push_back(w.word);
+  const std::vector<std::string_view> words = words_in(learned_words);
   const bool text = node->kind == Node::Kind::text;
   const auto found = text ? find_word(std::span<const Word<LearnedWorld>>(learned_words), node->text) : std::nullopt;
   if (!found)

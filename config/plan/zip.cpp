@@ -1,5 +1,5 @@
 // Entries of [grid] zip: flattened, checked against each other, and put into the tree.
-#include "config/plan/zip.hpp"
+#include "config/plan/plan.hpp"
 
 #include <fmt/format.h>
 
@@ -13,9 +13,8 @@
 #include "config/read/overrides.hpp"
 #include "config/spec.hpp"
 #include "config/write/field_list.hpp"
-#include "kernels/shared/suggest.hpp"
-#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 
@@ -28,12 +27,6 @@ struct Setting {
   const Node* value;
   Place place;
 };
-
-std::string joined(const std::vector<std::string>& path, std::string (*part_text)(std::string_view)) {
-  std::string text;
-  for (const auto& part : path) text.append(text.empty() ? "" : ".").append(part_text(part));
-  return text;
-}
 
 bool is_word_key(std::string_view key) {
   const auto fields = fields_of<GridConfig>();
@@ -105,8 +98,8 @@ void flatten(const Node& table, const std::vector<std::string>& above, std::vect
     if (parts.empty()) errors.add(child.key_place, fmt::format("`{}` is not a dotted key such as learn.steps", shown(child.key)));
     else if (child.kind == Node::Kind::table) flatten(child, path, out, errors);
     else
-      out.push_back({path, joined(path, [](std::string_view p) { return folded(written_key(p)); }), joined(path, written_key), &child,
-                     child.key_place});
+      out.push_back({path, joined(path, [](std::string_view p) { return folded(written_key(p)); }, "."), joined(path, written_key, "."),
+                     &child, child.key_place});
   }
 }
 

@@ -4,9 +4,8 @@
 #include <algorithm>
 
 #include "config/plan/plan.hpp"
-#include "config/plan/zip.hpp"
-#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 

@@ -7,9 +7,8 @@
 #include <cmath>
 #include <set>
 
-#include "kernels/shared/suggest.hpp"
-#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 
@@ -205,8 +204,7 @@ void FieldReader::choices(std::string_view key, std::vector<std::string>& value,
   if (node == nullptr) return;
   const std::span<const Node> entries =
       node->kind == Node::Kind::list ? std::span<const Node>(node->children) : std::span<const Node>(node, 1);
-  Allowed allowed{Allowed::Kind::word, 0, 0, 0, 0, {}};
-  for (const auto& c : choices) allowed.words.push_back(c.word);
+  const Allowed allowed{Allowed::Kind::word, 0, 0, 0, 0, words_in(choices)};
   if (entries.empty()) errors_.add(node->place, fmt::format("{} is an empty list", label(key)), range_text(allowed));
   std::vector<std::string> read;
   const auto begun = [&](const Node& entry) -> std::optional<AxisValue> {  // as the open choice that it begins as

@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "config/catalogue/axis.hpp"
+#include "config/catalogue/catalogue.hpp"
 #include "config/read/tree.hpp"
 #include "envs/rater/noise.hpp"
 #include "kernels/shared/field_rules.hpp"
 #include "kernels/shared/words.hpp"
 #include "results/stats/gate_limit.hpp"
+#include "results/store/record.hpp"
 #include "results/table/table_spec.hpp"
 
 namespace odrpo {
@@ -50,8 +52,7 @@ class FieldReader {
   }
   template <class E>
   void word(std::string_view key, E& value, std::span<const Word<E>> words, std::string_view, const OnlyIf& = no_condition) {
-    Allowed allowed{Allowed::Kind::word, 0, 0, 0, 0, {}};
-    for (const auto& w : words) allowed.words.push_back(w.word);
+    const Allowed allowed{Allowed::Kind::word, 0, 0, 0, 0, words_in(words)};
     if (const auto v = scalar(key, allowed)) value = *find_word(words, std::get<std::string>(*v));
   }
   /// Any text that is not empty; who reads the suite decides what it names.
@@ -104,5 +105,46 @@ class FieldReader {
 
 /// A value as messages show it: numbers as they are, everything else by its kind.
 std::string found_text(const Node& node);
+
+// Puts the value of an axis into a described config.
+
+struct Assign {
+  std::string_view key;  ///< "lr", "low.p"
+  const AxisValue& value;
+
+  template <class T>
+  void integer(std::string_view k, T& field, std::int64_t, std::int64_t, std::string_view, const OnlyIf& = no_condition) {
+    if (k == key) field = static_cast<T>(std::get<std::int64_t>(value));
+  }
+  void number(std::string_view k, double& field, double, double, std::string_view, const OnlyIf& = no_condition) {
+    if (k == key) field = std::get<double>(value);
+  }
+  void optional_number(std::string_view k, std::optional<double>& field, double, double, std::string_view, const OnlyIf& = no_condition) {
+    if (k == key) field = std::get<double>(value);
+  }
+  void word_or_number(std::string_view k, std::optional<double>& field, std::string_view, double, double, std::string_view,
+                      const OnlyIf& = no_condition) {
+    if (k != key) return;
+    const auto* number = std::get_if<double>(&value);
+    field = number != nullptr ? std::optional(*number) : std::nullopt;
+  }
+  template <class E>
+  void word(std::string_view k, E& field, std::span<const Word<E>> words, std::string_view, const OnlyIf& = no_condition) {
+    if (k == key) field = *find_word(words, std::get<std::string>(value));
+  }
+  void name(std::string_view k, std::string& field, std::string_view, const OnlyIf& = no_condition) {
+    if (k == key) field = std::get<std::string>(value);
+  }
+  void numbers(std::string_view, std::vector<double>&, double, double, std::string_view, const OnlyIf& = no_condition) {}
+  void matrix(std::string_view, Square&, std::string_view) {}
+  void rows(std::string_view, NumberRows&, const RowsRule&, std::string_view) {}
+  void models(std::string_view, std::vector<Noise>& list, std::string_view) {
+    const auto dot = key.find('.');
+    if (dot == std::string_view::npos) return;
+    Assign inner{key.substr(dot + 1), value};
+    for (auto& noise : list)
+      if (noise_word(noise) == key.substr(0, dot)) std::visit([&](auto& m) { describe(inner, m); }, noise);
+  }
+};
 
 }  // namespace odrpo

@@ -7,9 +7,8 @@
 
 #include "config/read/field_reader.hpp"
 #include "kernels/math.hpp"
-#include "kernels/shared/suggest.hpp"
-#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 
@@ -153,7 +152,7 @@ void FieldReader::matrix(std::string_view key, Square& value, std::string_view) 
   if (node->kind != Node::Kind::list || n < 2 || n > 100) {
     errors_.add(node->place,
                 node->kind == Node::Kind::list
-                    ? fmt::format("{} has {} row{}, and a scale has 2..100 levels", label(key), n, n == 1 ? "" : "s")
+                    ? fmt::format("{} has {}, and a scale has 2..100 levels", label(key), counted(n, "row"))
                     : fmt::format("{} must be a list of rows, not {}", label(key), kind_text(node->kind)),
                 "[[0.9, 0.1], [0.2, 0.8]]");
     return;

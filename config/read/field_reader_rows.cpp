@@ -6,9 +6,8 @@
 
 #include "config/read/field_reader.hpp"
 #include "kernels/math.hpp"
-#include "kernels/shared/suggest.hpp"
-#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 namespace {

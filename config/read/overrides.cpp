@@ -10,16 +10,6 @@
 
 namespace odrpo {
 
-namespace {
-
-std::string_view trimmed(std::string_view s) {
-  const auto begin = s.find_first_not_of(" \t\r\n");
-  if (begin == std::string_view::npos) return {};
-  return s.substr(begin, s.find_last_not_of(" \t\r\n") - begin + 1);
-}
-
-}  // namespace
-
 std::vector<std::string> dotted_key(std::string_view key) {
   std::vector<std::string> parts;
   while (true) {

@@ -4,7 +4,6 @@
 #include <string_view>
 #include <vector>
 
-#include "config/read/diagnostics.hpp"
 #include "config/read/tree.hpp"
 
 namespace odrpo {

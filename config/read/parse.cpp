@@ -12,7 +12,6 @@
 #include "config/read/parse_toml.hpp"
 #include "config/read/read_file.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/system/glob.hpp"
 #include "kernels/system/text.hpp"
 
 namespace odrpo {

@@ -145,14 +145,9 @@ std::string with_quotes(std::string_view value) {
   const bool list = value.size() > 2 && value.front() == '[' && value.back() == ']';
   if (!list) return is_bare_word(value) ? fmt::format("\"{}\"", value) : std::string(value);
   std::string text = "[";
-  value = value.substr(1, value.size() - 2);
-  while (!value.empty()) {
-    const auto comma = std::min(value.find(','), value.size());
-    auto entry = value.substr(0, comma);
-    const auto begin = entry.find_first_not_of(' ');
-    if (begin != std::string_view::npos) entry = entry.substr(begin, entry.find_last_not_of(' ') + 1 - begin);
+  for (const std::string& part : lines_of(value.substr(1, value.size() - 2), ',')) {
+    const std::string_view entry = trimmed(part, " ").empty() ? part : trimmed(part, " ");
     text += is_bare_word(entry) ? fmt::format("\"{}\",", entry) : fmt::format("{},", entry);
-    value.remove_prefix(std::min(comma + 1, value.size()));
   }
   return text + "]";
 }
@@ -169,9 +164,9 @@ std::string list_of(std::string_view value) {
     for (auto&& entry : *entries) {
       const Node node = to_node(entry, 1);
       if (node.kind == Node::Kind::list || node.kind == Node::Kind::table || node.kind == Node::Kind::date) return "";
-      text.append(text.empty() ? "[" : ", ").append(node.kind == Node::Kind::text ? quoted_text(node.text) : found_text(node));
+      add_item(text, node.kind == Node::Kind::text ? quoted_text(node.text) : found_text(node));
     }
-    return text + "]";
+    return "[" + text + "]";
   } catch (const SyntaxError&) {
     return "";
   }

@@ -3,7 +3,6 @@
 #include <optional>
 #include <string_view>
 
-#include "config/read/diagnostics.hpp"
 #include "config/read/overrides.hpp"
 #include "config/read/tree.hpp"
 

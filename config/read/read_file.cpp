@@ -12,7 +12,7 @@
 #include <filesystem>
 
 #include "config/plan/plan.hpp"
-#include "config/read/diagnostics.hpp"
+#include "config/read/tree.hpp"
 #include "kernels/shared/failure.hpp"
 #include "kernels/system/text.hpp"
 #include "results/scores/score_file.hpp"

@@ -15,14 +15,14 @@
 #include "estimators/compat.hpp"
 #include "estimators/formula_text.hpp"
 #include "kernels/shared/words.hpp"
-#include "results/scores/row.hpp"
-#include "results/scores/scale.hpp"
+#include "results/scores/rows.hpp"
+#include "results/scores/score_file.hpp"
 
 namespace odrpo {
 
 std::string FieldInfo::allowed() const {
   std::string all = min && max ? value_text(*min) + ".." + value_text(*max) : "";
-  for (const auto& w : words) all.append(all.empty() ? "" : " | ").append(w.word);
+  for (const auto& w : words) add_item(all, w.word, " | ");
   return all;
 }
 
@@ -57,12 +57,12 @@ std::string noise_line(const std::vector<Noise>& list) {
   std::string text;
   for (const auto& noise : list) {
     if (const auto* confusion = std::get_if<Confusion>(&noise)) {
-      text += fmt::format("{}{} {size} x {size}", text.empty() ? "" : "; ", Confusion::word, fmt::arg("size", confusion->matrix.size));
+      add_item(text, fmt::format("{0} {1} x {1}", Confusion::word, confusion->matrix.size), "; ");
       continue;
     }
     if (const auto* resample = std::get_if<ResampleNoise>(&noise)) {
       const ScoredResponses none, &of = resample->responses ? *resample->responses : none;
-      text += fmt::format("{}{} {} responses of {} prompts", text.empty() ? "" : "; ", ResampleNoise::word, of.law.size(), of.prompts());
+      add_item(text, fmt::format("{} {} responses of {} prompts", ResampleNoise::word, of.law.size(), of.prompts()), "; ");
       if (of.judges > 1) text += fmt::format(" by {} judges", of.judges);
       continue;
     }
@@ -70,10 +70,10 @@ std::string noise_line(const std::vector<Noise>& list) {
     FieldWriter defaults([&](std::string_view, const std::string& value, bool) { usual.push_back(value); });
     auto fresh = *make_noise(noise_word(noise));
     std::visit([&](auto& m) { describe(defaults, m); }, fresh);
-    text.append(text.empty() ? "" : "; ").append(noise_word(noise));
+    add_item(text, noise_word(noise), "; ");
     std::size_t i = 0;
     FieldWriter writer([&](std::string_view key, const std::string& value, bool is_word) {
-      if (key == thresholds_key) text += fmt::format(" {} judge{}", panel_size(list), panel_size(list) == 1 ? "" : "s");
+      if (key == thresholds_key) text += ' ' + counted(panel_size(list), "judge");
       else if (!is_word || value != usual[i]) text += fmt::format(" {} {}", key, value);
       ++i;
     });
@@ -96,7 +96,7 @@ std::string world_line(WorldProfile world) {
   std::string text;
   FieldWriter writer([&](std::string_view key, const std::string& value, bool) {
     if (world.hack_share == 0 && key.starts_with("hack")) return;
-    text.append(text.empty() ? "" : ", ").append(key).append(" ").append(value);
+    add_item(text, fmt::format("{} {}", key, value));
   });
   describe(writer, world);
   return text;

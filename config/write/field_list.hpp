@@ -73,13 +73,10 @@ class FieldLister {
     fields.push_back({std::string(key), "baselines", value, std::string(help), {}, {}, {}});
   }
   void names(std::string_view key, std::vector<std::string>& value, std::string_view help) {
-    std::string all;
-    for (const auto& name : value) all.append(all.empty() ? "" : ", ").append(name);
-    fields.push_back({std::string(key), "words", all, std::string(help), {}, {}, {}});
+    fields.push_back({std::string(key), "words", joined(value), std::string(help), {}, {}, {}});
   }
   void integers(std::string_view key, std::vector<int>& value, std::int64_t min, std::int64_t max, std::string_view help) {
-    std::string all;
-    for (const int n : value) all.append(all.empty() ? "" : ", ").append(std::to_string(n));
+    const std::string all = joined(value, [](int n) { return std::to_string(n); });
     fields.push_back({std::string(key), "integers", all, std::string(help), min, max, {}});
   }
   void numbers(std::string_view key, std::vector<double>&, double min, double max, std::string_view help,

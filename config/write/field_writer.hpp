@@ -46,28 +46,19 @@ class FieldWriter {
   void text(std::string_view key, std::string& value, std::string_view) { out_(key, value, true); }
   void baselines(std::string_view key, std::string& value, std::vector<BaselineGroup>& groups, std::string_view help) {
     if (groups.empty()) return text(key, value, help);
-    std::string table;
-    for (const BaselineGroup& group : groups) {
-      std::string rows;
-      for (const auto& row : group.rows) rows.append(rows.empty() ? "" : ", ").append(quoted_text(row));
-      table.append(table.empty() ? "" : ", ").append(quoted_text(group.baseline)).append(" = [").append(rows).append("]");
-    }
-    out_(key, "{ " + table + " }", false);
+    const auto entry = [](const BaselineGroup& of) { return quoted_text(of.baseline) + " = [" + joined(of.rows, quoted_text) + "]"; };
+    out_(key, "{ " + joined(groups, entry) + " }", false);
   }
   /// Lists of words are written as TOML writes them: ["lr", "kl"].
   void names(std::string_view key, std::vector<std::string>& value, std::string_view) {
-    std::string list;
-    for (const auto& name : value) list.append(list.empty() ? "" : ", ").append(quoted_text(name));
-    out_(key, "[" + list + "]", false);
+    out_(key, "[" + joined(value, quoted_text) + "]", false);
   }
   void choices(std::string_view key, std::vector<std::string>& value, std::span<const Choice>, std::string_view help) {
     if (value.size() == 1) out_(key, value[0], true);
     else names(key, value, help);
   }
   void numbers(std::string_view key, std::vector<double>& value, double, double, std::string_view, const OnlyIf& = no_condition) {
-    std::string text;
-    for (const double x : value) text.append(text.empty() ? "[" : ", ").append(number_text(x));
-    out_(key, value.empty() ? "unset" : text + "]", false);
+    out_(key, value.empty() ? "unset" : "[" + joined(value, number_text) + "]", false);
   }
   /// A matrix is written as TOML writes it: [[0.9, 0.1], [0.1, 0.9]].
   void matrix(std::string_view key, Square& value, std::string_view) {
@@ -82,13 +73,7 @@ class FieldWriter {
   }
   /// Rows are written likewise.
   void rows(std::string_view key, NumberRows& value, const RowsRule&, std::string_view) {
-    std::string text = "[";
-    for (const auto& row : value) {
-      text += text.size() > 1 ? ", [" : "[";
-      for (std::size_t i = 0; i < row.size(); ++i) text.append(i > 0 ? ", " : "").append(number_text(row[i]));
-      text += "]";
-    }
-    out_(key, text + "]", false);
+    out_(key, "[" + joined(value, [](const auto& row) { return "[" + joined(row, number_text) + "]"; }) + "]", false);
   }
   /// Limits are written as TOML writes them: [{ axis = "estimator", row = "odrpo", at_most = 2.0 }]. (plan_write.cpp)
   void limits(std::string_view key, LimitedValue, std::vector<GateLimit>& limits, std::string_view);

@@ -16,14 +16,9 @@ std::string literal(const std::string& text, bool is_word) { return is_word ? qu
 
 template <class T, class Text>
 std::string list_of(const std::vector<T>& values, Text text) {
-  std::string list = "[";
-  for (const auto& value : values) list.append(list.size() > 1 ? ", " : "").append(text(value));
-  list += ']';
-  return list;
+  return "[" + joined(values, text) + "]";
 }
-std::string words_list(const std::vector<std::string>& words) {
-  return list_of(words, [](const std::string& w) { return literal(w, true); });
-}
+std::string words_list(const std::vector<std::string>& words) { return list_of(words, quoted_text); }
 std::string axis_value(const AxisValue& v) { return literal(value_text(v), std::holds_alternative<std::string>(v)); }
 std::string axis_list(const GridAxis& axis) { return list_of(axis.values, axis_value); }
 
@@ -108,9 +103,7 @@ std::string zip_line(const Plan& plan, const std::vector<std::pair<const GridAxi
   std::string text = "grid.zip = [\n";
   for (std::size_t e = 0; e < plan.zip.entries; ++e) {
     std::string entry;
-    const auto set = [&](const std::string& key, const std::string& value) {
-      entry += fmt::format("{}{} = {}", entry.empty() ? "" : ", ", key, value);
-    };
+    const auto set = [&](const std::string& key, const std::string& value) { add_item(entry, key + " = " + value); };
     const auto word = [&](const auto& variants, const std::vector<std::size_t>& of_entry, std::string_view key) {
       if (!of_entry.empty()) set(std::string(key), literal(variants[of_entry[e]].name, true));
     };
@@ -170,18 +163,14 @@ void FieldWriter::limits(std::string_view key, LimitedValue, std::vector<GateLim
   std::string list;
   for (const GateLimit& limit : limits) {
     std::string entry;
-    const auto set = [&](const char* name, const std::string& value) {
-      entry += fmt::format("{}{} = {}", entry.empty() ? "" : ", ", name, value);
-    };
+    const auto set = [&](const std::string& name, const std::string& value) { add_item(entry, name + " = " + value); };
     if (!limit.axis.empty()) set("axis", quoted_text(limit.axis));
     set("row", quoted_text(limit.row));
     if (!limit.over.empty()) set("over", quoted_text(limit.over));
     if (limit.at_most) set("at_most", number_text(*limit.at_most));
     if (limit.at_least) set("at_least", number_text(*limit.at_least));
-    std::string where;
-    for (const std::string& word : limit.where) where.append(where.empty() ? "" : ", ").append(quoted_text(word));
-    if (!where.empty()) set("where", "[" + where + "]");
-    list += fmt::format("{}{{ {} }}", list.empty() ? "" : ", ", entry);
+    if (!limit.where.empty()) set("where", words_list(limit.where));
+    add_item(list, "{ " + entry + " }");
   }
   out_(key, "[" + list + "]", false);
 }

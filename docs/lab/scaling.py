@@ -1,4 +1,4 @@
-"""Weak scaling of a suite over many workers, simulated: ranks that take runs from rank 0 (train/machines/hand_out.cpp), and parts of an array that are
+"""Weak scaling of a suite over many workers, simulated: ranks that take runs from rank 0 (train/machines/suite_part.cpp), and parts of an array that are
 merged. Every worker has as many runs, so ideal is a constant time. Costs are measured (below); the file system is assumed (below).
 
 Usage: scaling.py [FIGURE.svg]      prints a table; draws the figure with gnuplot"""
@@ -25,7 +25,7 @@ message = 20e-6  # of rank 0, for each message
 operations_a_second, latency = 2000, 0.001
 operations_of_commit, operations_of_read = 5, 2
 
-commits_a_second, report_seconds = 200, 0.25  # as train/machines/ranks.cpp
+commits_a_second, report_seconds = 200, 0.25  # as train/machines/rank_follower.cpp
 
 
 class Server:

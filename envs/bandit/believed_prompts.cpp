@@ -1,5 +1,5 @@
 // Quadrature over prompts: where their responses lie and how far they spread.
-#include "envs/bandit/believed_prompts.hpp"
+#include "envs/bandit/believed.hpp"
 
 #include <algorithm>
 #include <variant>

@@ -1,12 +1,11 @@
-// Quadrature over prompts, responses and their traits.
-#include "envs/bandit/believed_scores.hpp"
-
+// Quadrature over prompts, responses and their traits; laws of single calls by lasting traits.
 #include <algorithm>
 #include <utility>
 
-#include "envs/bandit/believed_prompts.hpp"
+#include "envs/bandit/believed.hpp"
 #include "envs/rater/law_table.hpp"
 #include "kernels/math.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 namespace {
@@ -166,6 +165,159 @@ std::vector<LevelChannel> level_channels(const RaterConfig& rater, int levels, i
     kinds.push_back(std::move(kind));
   }
   return kinds;
+}
+
+// Laws of single calls by lasting traits, and the states that make responses likely.
+
+namespace {
+
+/// Are the calls of a panel's judges told apart?
+bool tells_judges_apart(const RaterConfig& rater) { return panel_size(rater.noise) > 1 && !draws_judges(rater); }
+bool has_judge_error(const RaterConfig& rater) {
+  const LatentScale* scale = latent_scale(rater.noise);
+  return scale != nullptr && scale->judge_sigma > 0;
+}
+
+/// What lasts besides the judges' errors: combinations of a prompt's and a response's traits.
+std::vector<Drawn> lasting_traits(const RaterConfig& rater) {
+  std::vector<Drawn> all;
+  for (const Drawn& response : response_traits(rater)) {
+    if (response.traits.judge_class > 0) continue;
+    for (const Drawn& prompt : prompt_traits(rater))
+      if (prompt.traits.judge == 0) all.push_back({joined(prompt.traits, response.traits), response.probability * prompt.probability});
+  }
+  double total = 0;
+  for (const Drawn& d : all) total += d.probability;
+  for (Drawn& d : all) d.probability /= total;  // those of one judge and one class of its error
+  return all;
+}
+
+/// Fills model.call of one kind of response.
+class CallLaws {
+ public:
+  CallLaws(const RaterConfig& rater, int levels, int votes, CallModel& model)
+      : rater_(rater),
+        channel_(rater.noise, levels),
+        levels_(levels),
+        panel_(panel_size(rater.noise)),
+        // a judge that is asked once errs in this call alone
+        lasting_errors_(has_judge_error(rater) && (panel_ == 1 || (tells_judges_apart(rater) && votes > panel_))),
+        traits_(lasting_traits(rater)),
+        outcomes_(make_outcomes(rater, levels, 1)),
+        call_(static_cast<std::size_t>(outcomes_.count)),
+        mean_(call_.size()),
+        model_(model) {
+    model.lowest = outcomes_.lowest;
+    model.scores = levels - outcomes_.lowest + 1;
+    model.judges = tells_judges_apart(rater) ? panel_ : 1;
+    model.traits = static_cast<int>(traits_.size());
+    model.classes = lasting_errors_ ? trait_classes : 1;
+    for (const Drawn& d : traits_) model.trait.push_back(d.probability);
+  }
+
+  void fill(const BelievedPrompts& believed) {
+    const std::size_t responses = believed.quality.size(), inner = static_cast<std::size_t>(model_.classes * model_.traits) * model_.width;
+    model_.call.resize(static_cast<std::size_t>(model_.judges * model_.scores) * inner);
+    for (int j = 0; j < model_.judges; ++j)
+      for (int u = 0; u < model_.classes; ++u)
+        for (std::size_t t = 0; t < traits_.size(); ++t)
+          for (std::size_t r = 0; r < responses; ++r) {
+            Traits traits = traits_[t].traits;
+            traits.quality = believed.quality[r];
+            if (believed.of_file()) traits.law = static_cast<int>(r);
+            find_law(traits, j, u);
+            const std::size_t cell = (static_cast<std::size_t>(u) * traits_.size() + t) * model_.width + r;
+            for (int k = 0; k < model_.scores; ++k)
+              model_.call[static_cast<std::size_t>(j * model_.scores + k) * inner + cell] = mean_[static_cast<std::size_t>(k)];
+          }
+  }
+
+ private:
+  /// The law of a call to mean_, averaged over what does not last.
+  void find_law(Traits traits, int judge, int judge_class) {
+    const int judges = model_.judges == panel_ ? 1 : panel_, classes = has_judge_error(rater_) && !lasting_errors_ ? trait_classes : 1;
+    std::fill(mean_.begin(), mean_.end(), 0.0);
+    const int law = traits.law;
+    for (int j = 0; j < judges; ++j)
+      for (int u = 0; u < classes; ++u) {
+        traits.judge = judges > 1 ? j : judge;
+        traits.judge_class = classes > 1 ? u : judge_class;
+        if (law >= 0) traits.law = law * panel_ + traits.judge;
+        call_law(rater_, channel_, traits, levels_, call_);
+        for (std::size_t k = 0; k < call_.size(); ++k) mean_[k] += call_[k] / (judges * classes);
+      }
+  }
+
+  const RaterConfig& rater_;
+  Channel channel_;
+  int levels_, panel_;
+  bool lasting_errors_;
+  std::vector<Drawn> traits_;
+  Outcomes outcomes_;
+  std::vector<double> call_, mean_;
+  CallModel& model_;
+};
+
+/// P(response | state) as tiles of states.
+void lay_out_tiles(const BelievedPrompts& believed, CallModel& model) {
+  const std::size_t responses = believed.quality.size(), states = believed.states.size(), lanes = CallModel::lanes;
+  model.share.resize((states + lanes - 1) / lanes * responses * lanes);
+  for (std::size_t c = 0; c < states; ++c)
+    for (const BelievedPrompts::Member& m : believed.members(c))
+      model.share[(c / lanes * responses + m.response) * lanes + c % lanes] = m.probability;
+}
+
+/// P(response | state) as runs of states.
+void lay_out_runs(const BelievedPrompts& believed, CallModel& model) {
+  struct Entry {
+    std::uint32_t response, state;
+    double probability;
+  };
+  std::vector<Entry> all;
+  for (std::size_t c = 0; c < believed.states.size(); ++c)
+    for (const BelievedPrompts::Member& m : believed.members(c)) all.push_back({m.response, static_cast<std::uint32_t>(c), m.probability});
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Entry& a, const Entry& b) { return std::pair(a.response, a.state) < std::pair(b.response, b.state); });
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool same = i > 0 && all[i].response == all[i - 1].response;
+    if (same && all[i].state == all[i - 1].state) {  // a law that a prompt has twice
+      model.share.back() += all[i].probability;
+      continue;
+    }
+    if (!same || all[i].state != all[i - 1].state + 1) model.runs.push_back({all[i].response, all[i].state, 0, model.share.size()});
+    ++model.runs.back().count;
+    model.share.push_back(all[i].probability);
+  }
+}
+
+}  // namespace
+
+double believed_responses(const RaterConfig& rater, int levels) {
+  if (const ScoredResponses* file = scored_responses(rater.noise)) return static_cast<double>(file->rows()) / file->judges;
+  return PromptGrid().qualities_per_level * (levels - 1) + 1;
+}
+
+double call_cells(const RaterConfig& rater, int levels) {
+  const double judges = tells_judges_apart(rater) ? panel_size(rater.noise) : 1, classes = has_judge_error(rater) ? trait_classes : 1;
+  return judges * classes * static_cast<double>(lasting_traits(rater).size()) * believed_responses(rater, levels);
+}
+
+double call_model_bytes(const RaterConfig& rater, int levels) {
+  return sizeof(double) * call_cells(rater, levels) * count_outcomes(rater, levels, 1);
+}
+
+CallModel make_call_model(const RaterConfig& rater, const WorldSource& source, int levels, int votes, const PromptGrid& grid) {
+  BelievedPrompts believed = believe_prompts(source, levels, grid);
+  if (call_model_bytes(rater, levels) > most_call_model_bytes) throw Failure(Exit::limits, too_large_for_all_votes);
+  CallModel model;
+  model.width = (believed.quality.size() + CallModel::lanes - 1) / CallModel::lanes * CallModel::lanes;
+  CallLaws(rater, levels, votes, model).fill(believed);
+  if (believed.of_file()) lay_out_runs(believed, model);
+  else lay_out_tiles(believed, model);
+  model.quality = std::move(believed.quality);
+  if (grid.moments) model.place = std::move(believed.place);
+  model.prompts = std::move(believed.states);
+  return model;
 }
 
 }  // namespace odrpo

@@ -2,8 +2,8 @@
 #pragma once
 #include <span>
 
-#include "envs/rater/profile.hpp"
-#include "kernels/shared/word.hpp"
+#include "envs/rater/scored_responses.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo {
 
@@ -21,7 +21,7 @@ inline constexpr Word<QualityKind> quality_words[] = {
     {QualityKind::integer, "integer", "rounded to the nearest level"},
 };
 
-/// Config of [env.NAME] with base "bandit". Unset numbers come from the profile (envs/rater/profile.hpp).
+/// Config of [env.NAME] with base "bandit". Unset numbers come from the profile (envs/rater/scored_responses.hpp).
 struct BanditConfig {
   int prompts = 256;           ///< P
   int actions = 32;            ///< A, actions (responses) per prompt

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "envs/bandit/config.hpp"
-#include "envs/rater/profile.hpp"
+#include "envs/rater/scored_responses.hpp"
 
 namespace odrpo {
 

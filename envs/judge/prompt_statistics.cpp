@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "kernels/math.hpp"
 
 namespace odrpo {
 namespace {
 
-constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t level_codes = 256;
 
 /// What the levels of a matrix count up to.

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "envs/judge/latent/evidence.hpp"
-#include "envs/judge/latent/moments.hpp"
 #include "envs/rater/latent_scale.hpp"
 #include "envs/rater/noise.hpp"
 #include "kernels/math.hpp"
@@ -20,10 +19,10 @@ constexpr std::uint64_t most_compared = 200'000;  // scores of a redrawn table
 constexpr double redrawn_scores = 200'000;        // of all redrawn tables of one concentration
 constexpr std::uint64_t most_entries = 1 << 24;   // probabilities of all laws: 128 MiB
 
-using Counts = std::vector<std::uint32_t>;  // how many scores of each judge and level, [J][K]
+using ScoreCounts = std::vector<std::uint32_t>;  // how many scores of each judge and level, [J][K]
 
 /// Scores of one response by judge and level; false where there are none.
-bool count_scores(const ScoreTable& table, const ScoreTable::Response& response, Counts& out) {
+bool count_scores(const ScoreTable& table, const ScoreTable::Response& response, ScoreCounts& out) {
   out.assign(table.judges.size() * table.values.size(), 0);
   bool any = false;
   for_each_score(table, response, [&](int level, std::uint32_t column) {
@@ -183,11 +182,11 @@ ResampledJudge resample_responses(const ScoreTable& whole, RowCentre centre) {
   }
 
   const std::size_t levels = table.values.size();
-  std::map<Counts, std::uint32_t> number;
+  std::map<ScoreCounts, std::uint32_t> number;
   NumberRows laws;
   std::vector<std::vector<double>> prompts;
   bool two = false;
-  Counts counts;
+  ScoreCounts counts;
   for (const auto& prompt : table.prompts) {
     std::vector<double> of_prompt;
     for (const auto& response : table.responses_of(prompt)) {
@@ -210,7 +209,7 @@ ResampledJudge resample_responses(const ScoreTable& whole, RowCentre centre) {
 
 namespace {
 
-/// LevelCounts of every (level, score), responses of each level, and the variance of a score around its response's mean.
+/// Counts of every (level, score), responses of each level, and the variance of a score around its response's mean.
 struct LevelCounts {
   std::vector<double> of;  ///< [K][K]
   std::vector<long> rows;  ///< [K]

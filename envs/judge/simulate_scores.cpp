@@ -1,18 +1,23 @@
-// A world is made and rated as in training; the calls are kept instead of their aggregate.
+// Scores that a rater gives in its own world, rated as in training; and how many independent calls N calls are worth.
 #include "envs/judge/simulate_scores.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
+#include <map>
 #include <string>
 #include <utility>
 
 #include "envs/bandit/channel.hpp"
 #include "envs/bandit/drawn_judge.hpp"
+#include "envs/bandit/rate.hpp"
 #include "envs/bandit/world.hpp"
 #include "envs/judge/latent/draw.hpp"
+#include "kernels/math.hpp"
 #include "kernels/random.hpp"
 
 namespace odrpo {
+
 BanditConfig rated_world(int levels, int prompts, int responses) {
   BanditConfig config;
   config.levels = levels, config.prompts = prompts, config.actions = responses;
@@ -66,6 +71,125 @@ SimulatedScores simulate_scores(RaterConfig rater, BanditConfig config, int samp
       out.quality.push_back(world.quality16[cell] / 16.0);
     }
   }
+  return out;
+}
+
+// Moments of single calls from the rows of a rated world; what responses of one quality, rated by one judge, differ in is shared error.
+
+namespace {
+
+constexpr int most_votes = 32;
+
+struct Moments2 {
+  double mean = 0, variance = 0;
+};
+
+/// Of a score from its thresholds; answers that cannot be read are left out.
+Moments2 moments_of_row(const RatedWorld& rated, std::uint32_t row, int outcomes) {
+  std::vector<double> law(static_cast<std::size_t>(outcomes));
+  law_of_row(rated, row, law);
+  double all = 0, sum = 0, squares = 0;
+  for (int k = 0; k < outcomes; ++k) {
+    if (k == rated.missing) continue;
+    const double p = law[static_cast<std::size_t>(k)], score = rated.lowest + k;
+    all += p, sum += p * score, squares += p * score * score;
+  }
+  if (!(all > 0)) return {};
+  const double mean = sum / all;
+  return {mean, squares / all - mean * mean};
+}
+
+/// Responses of one quality before one judge.
+struct Bin {
+  double n = 0, sum = 0;
+};
+
+/// What a judge says of a response beyond what it says of others as good: shared by all its calls. Freed of the response's part in the
+/// mean.
+double lasting_error(const Bin& bin, const Moments2& call) {
+  return bin.n > 1 ? (call.mean - bin.sum / bin.n) * math::sqrt(bin.n / (bin.n - 1)) : 0;
+}
+
+using Calls = std::vector<std::pair<const Bin*, Moments2>>;  // of a response, one for each judge
+
+/// Error variance of the mean of N calls, each of a judge drawn anew: what the judges err by on average is shared, all else is noise of a
+/// call, severity too.
+double of_any_judge(const Calls& of, int votes) {
+  double quality = 0;  // what judges say on average of responses as good
+  for (const auto& [bin, call] : of) quality += bin->sum / bin->n / static_cast<double>(of.size());
+  double shared = 0, squares = 0, noise = 0;
+  for (const auto& [bin, call] : of) {
+    const double severity = bin->sum / bin->n - quality, error = severity + lasting_error(*bin, call);
+    shared += error / static_cast<double>(of.size());
+    squares += error * error / static_cast<double>(of.size());
+    noise += call.variance / static_cast<double>(of.size());
+  }
+  return shared * shared + (noise + squares - shared * shared) / votes;
+}
+
+}  // namespace
+
+std::vector<EffectiveVotes> effective_votes(RaterConfig rater, BanditConfig config, std::uint64_t key) {
+  config.feature_share = 0;
+  for (Noise& noise : rater.noise)
+    if (auto* offset = std::get_if<SeverityOffset>(&noise)) offset->sd = 0;
+  rater.sampling = Sampling::draws;
+  rater.aggregate = Aggregate::mode;
+  rater.stop = 0;
+  const BanditWorld world = make_bandit(config, resolve_source(config, rater), key, false);
+  LawCache laws(rater, config.levels, 1);
+  const std::atomic<bool> never{false};
+  const RatedWorld rated = *rate_world(world, rater, most_votes, key, laws, never);
+  const int judges = panel_size(rater.noise), turns = rated.turns, outcomes = laws.outcomes().count;
+  const std::size_t cells = world.quality16.size();
+
+  std::map<std::uint32_t, Moments2> known;  // by row
+  std::map<std::pair<int, int>, Bin> bins;  // by quality and judge
+  std::vector<Calls> calls;                 // [responses][turns]
+  for (int p = 0; p < world.prompts; ++p)
+    for (int a = 0; a < world.actions; ++a) {
+      const std::size_t cell = static_cast<std::size_t>(p) * static_cast<std::size_t>(world.width) + static_cast<std::size_t>(a);
+      auto& of = calls.emplace_back();
+      for (int turn = 0; turn < turns; ++turn) {
+        const std::uint32_t row = rated.row[static_cast<std::size_t>(turn) * cells + cell];
+        const auto [at, fresh] = known.try_emplace(row);
+        if (fresh) at->second = moments_of_row(rated, row, outcomes);
+        const int judge = judges > 1 ? judge_in_turn(key, static_cast<std::uint32_t>(p), turn, judges) : 0;
+        Bin& bin = bins[{world.quality16[cell], judge}];
+        bin.n += 1, bin.sum += at->second.mean;
+        of.emplace_back(&bin, at->second);
+      }
+    }
+  // of the mean of N calls: what each turn's calls err by is shared, their noise is not
+  const auto error_variance = [&](int votes) {
+    double sum = 0;
+    for (const auto& of : calls) {
+      if (rated.any_judge) {
+        sum += of_any_judge(of, votes);
+        continue;
+      }
+      double shared = 0, noise = 0;
+      for (int turn = 0; turn < std::min(turns, votes); ++turn) {
+        const double n = calls_of_turn(votes, turn, turns);
+        const auto& [bin, call] = of[static_cast<std::size_t>(turn)];
+        shared += n * lasting_error(*bin, call);
+        noise += n * call.variance;
+      }
+      sum += (shared * shared + noise) / (static_cast<double>(votes) * votes);
+    }
+    return sum;
+  };
+  double one = 0;  // of a single call; of judges in turn the mean over them
+  if (rated.any_judge) one = error_variance(1);
+  else
+    for (const auto& of : calls)
+      for (const auto& [bin, call] : of) {
+        const double shared = lasting_error(*bin, call);
+        one += (shared * shared + call.variance) / turns;
+      }
+  std::vector<EffectiveVotes> out;
+  for (int votes = 1; votes <= most_votes; votes *= 2)
+    out.push_back({votes, one > 1e-9 ? one / error_variance(votes) : std::numeric_limits<double>::quiet_NaN()});
   return out;
 }
 

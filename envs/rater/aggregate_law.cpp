@@ -1,11 +1,10 @@
-// The exact laws of what N iid scores become: their whole score by any aggregate, their median, their sum.
+// The exact laws of what N iid scores become: their whole score by any aggregate, their median, their sum; and of a vote that stops early.
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "envs/rater/law_table.hpp"
-#include "envs/rater/series.hpp"
 #include "envs/rater/vote.hpp"
 #include "kernels/shared/failure.hpp"
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "envs/rater/series.hpp"
 #include "envs/rater/vote.hpp"
 #include "kernels/math.hpp"
 #include "kernels/shared/failure.hpp"

@@ -11,7 +11,7 @@
 #include "envs/rater/latent_scale.hpp"
 #include "envs/rater/scored_responses.hpp"
 #include "kernels/shared/field_rules.hpp"
-#include "kernels/shared/word.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo {
 

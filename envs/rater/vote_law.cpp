@@ -13,7 +13,7 @@
 #include <array>
 #include <vector>
 
-#include "envs/rater/series.hpp"
+#include "envs/rater/law_table.hpp"
 #include "envs/rater/vote.hpp"
 #include "kernels/math.hpp"
 
@@ -197,9 +197,6 @@ struct TiedSets {
   }
 };
 
-}  // namespace
-
-namespace {
 /// Seconds of the two ways to the law of nearest_mean.
 struct Price {
   double counts, sets;

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/shared/word.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo {
 

@@ -1,5 +1,4 @@
-// Grounding and instruction following of a batch of responses, and its win rate against a baseline (the regression:
-// envs/toy_lm/length_control.cpp).
+// Grounding and instruction following of a batch of responses, and its win rate against a baseline, by regression.
 #include "envs/toy_lm/held_out.hpp"
 
 #include <iterator>

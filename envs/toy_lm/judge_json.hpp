@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/shared/word.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo {
 

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "envs/toy_lm/world.hpp"
-#include "kernels/shared/word.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo {
 

@@ -49,12 +49,7 @@ std::string word_text(const Vocabulary& v, Token token) {
 }
 
 std::string text_of(const Vocabulary& v, std::span<const Token> tokens) {
-  std::string text;
-  for (const Token t : tokens) {
-    if (!text.empty()) text += ' ';
-    text += word_text(v, t);
-  }
-  return text;
+  return joined(tokens, [&](Token token) { return word_text(v, token); }, " ");
 }
 
 std::optional<std::vector<Token>> tokens_of(const Vocabulary& v, std::string_view text) {

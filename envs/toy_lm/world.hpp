@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "envs/rater/text_judge.hpp"
+#include "envs/rater/rater.hpp"
 #include "envs/toy_lm/config.hpp"
-#include "kernels/shared/word.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo {
 

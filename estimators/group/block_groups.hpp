@@ -4,9 +4,8 @@
 #include <cstdint>
 
 #include "estimators/batch.hpp"
+#include "estimators/group/entries.hpp"
 #include "estimators/group/group.hpp"
-#include "estimators/group/range.hpp"
-#include "estimators/group/whitening_scale.hpp"
 #include "kernels/float_math.hpp"
 
 namespace odrpo::device {
@@ -116,7 +115,7 @@ ODRPO_HD Whitened whitening_of(const O& o, const Whitening& w, const float* x, c
 // A group of real rewards as a block's threads estimate it together: each member finds its place, one thread runs the function of
 // estimators/group/group.hpp, each member reads. Same bits as BatchEstimator::one.
 
-/// Numbers of one group, `stride` apart, as in ScoreColumn of block_groups.hpp.
+/// Numbers of one group, `stride` apart, as in ScoreColumn.
 struct Cells {
   double* at;
   int stride;

@@ -1,7 +1,6 @@
 // The advantages of one group: from its distinct scores and their counts to one advantage per distinct score. Whole scores, real rewards,
 // tables by histogram and devices run this one text. The definition (definition.hpp) is its judge.
 #pragma once
-#include "estimators/group/bits.hpp"
 #include "estimators/group/entries.hpp"
 #include "estimators/group/level_forms.hpp"
 

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "estimators/posterior/posterior.hpp"
-#include "estimators/theory/histograms.hpp"
 #include "estimators/theory/setting.hpp"
 
 namespace odrpo {

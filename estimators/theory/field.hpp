@@ -1,10 +1,14 @@
-// The exact update field of an estimator on the simplex, and its curl.
+// The exact update field of an estimator on the simplex, its curl and its scalar objective; the field of scores from a judge
+// (channel_field.cpp).
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "estimators/theory/setting.hpp"
+#include "kernels/shared/judge_model.hpp"
 
 namespace odrpo {
 
@@ -56,5 +60,61 @@ std::vector<double> field_curl(const TheorySetting& setting, std::span<const dou
 /// |antisymmetric part| / |Jacobian| at p, Frobenius norms, of the Jacobian dF_i / dp_j in the tangent space of the simplex: of C J C with
 /// C = I - 11'/K, so that no level is singled out. 0 of a gradient, at most 1; NaN where nothing changes. Failures as update_field().
 double relative_curl(const TheorySetting& setting, std::span<const double> p);
+
+// The update field of groups whose scores come from a judge: what a channel of scores does to expectation, bias and noise of the gradient.
+
+/// Levels are true ones, 1..K, drawn from p; the estimator sees scores 1..K. The policy has one logit for each level, so the gradient that
+/// one group gives is g_j = (1/M) sum over its members i of A_i (1[level of i = j] - p_j). Members are independent given p and the kind of
+/// their prompt, which all share.
+struct ChannelField {
+  std::vector<double> field;       ///< [levels] F_j: expected advantage of a member whose true level is j
+  std::vector<double> bias;        ///< [levels] F_j less that of exact scores, either without its mean under p, which moves nothing
+  std::vector<double> gradient;    ///< [levels] E g_j = p_j (F_j - sum over i of p_i F_i)
+  std::vector<double> covariance;  ///< [levels][levels] of one group's g
+  std::vector<double> snr;         ///< [levels] (E g_j)^2 / Var g_j; NaN where nothing varies
+  std::vector<double> flips;       ///< [levels] P(a lower true level has the higher expected advantage); NaN where none is lower
+  double all_snr = 0;              ///< |E g|^2 / trace of the covariance; NaN where nothing varies
+  double all_flips = 0;            ///< of two levels drawn from p that differ
+  double cosine = 0;               ///< of E g with the gradient of the expected value sum_j p_j R_j; NaN where either vanishes
+};
+
+/// The kinds of prompts have weights of sum 1. Flips: given the kind and the scores of the M - 1 companions, a member at true level j
+/// expects a_j = sum over k of P(k | j) f_k; a level i < j, drawn with weight p_i, is above where a_i > a_j by more than rounding.
+/// Sums over kinds and all histograms of scores. Failure `limits` as update_field(), before anything is summed.
+ChannelField channel_field(const TheorySetting& setting, std::span<const double> p, std::span<const LevelChannel> kinds);
+/// Elementary steps that it takes; its failures.
+double channel_field_work(const TheorySetting& setting, std::size_t kinds);
+
+/// The channel of exact scores: score = true level.
+LevelChannel exact_channel(int levels);
+
+// The scalar objective that an estimator's update field climbs, where there is one: potentials of levels, finite groups and their limit.
+
+/// Why a setting has no scalar objective J with grad J = F; nothing where it has one. There is one where the advantage is a sum over
+/// levels (or bits) of functions of (k, mu_k) alone, and for reinforce and rloo. `median`: one that stays the same, in place of the group's
+/// (no_median = the group's), as a running median does inside a batch.
+std::optional<std::string> objective_refusal(const EstimatorConfig& config, int members, double median);
+
+/// H_k(P) = (1/M) sum over x = 0..M-1 of (t_k(x) - u_k(x)) Pr(Bin(M, P) > x), P = Pr(score >= k): its slope is
+/// E[t_k(S) - u_k(S)], S ~ Bin(M-1, P). Of a bit, per unit of its weight 2^b, P = Pr(the score has the bit). For configs and medians that
+/// objective_refusal() does not refuse.
+double level_potential(const EstimatorConfig& config, int level, int members, double median, double reach);
+
+/// Its limit M -> infinity up to a constant, of odrpo without eps under `paper`: 2 asin(sqrt P) (norm grpo) or log P (maxrl) for the
+/// uniform weight, times k for linear. With the Gini weights, whose d = 1 or exp(-max(Med - k, 0) / 2): sqrt(k) ((0.2 + d) asin(sqrt P)
+/// - d sqrt(P(1-P)) (1 - 2P)) or sqrt(k) (0.1 log P + d (4P - 2P^2)). -infinity for log 0.
+double limit_potential(const EstimatorConfig& config, int level, double median, double reach);
+/// Why there is no such formula; nothing where there is one.
+std::optional<std::string> limit_refusal(const EstimatorConfig& config, double median);
+
+/// J = sum over m = 2..K of (R_m - R_(m-1)) H_m(P_m); by bits J = sum over b of 2^b H(Q_b), Q_b = Pr(r - 1 has the bit b). reach[m-2] =
+/// P_m. `members` 0 = the limit.
+double objective(const EstimatorConfig& config, std::span<const double> values, int members, double median, std::span<const double> reach);
+
+/// The same with the paper's constant: (2/pi) sum over m of Delta_m asin(sqrt P_m), which is the limit of uniform odrpo(grpo) over pi.
+double paper_objective(std::span<const double> values, std::span<const double> reach);
+
+/// P_m = p_m + .. + p_K for m = 2..K.
+std::vector<double> reach_of(std::span<const double> p);
 
 }  // namespace odrpo

@@ -50,22 +50,6 @@ GateEstimate estimate_of(std::span<const double> blocks, std::span<const std::ve
   return e;
 }
 
-/// The alpha of each p in Holm's order: alpha / (m - i) for the i-th smallest while all before it are below theirs; after the first that is
-/// not, the alpha of that one.
-std::vector<double> holm_levels(std::span<const double> p, double alpha) {
-  std::vector<std::size_t> order(p.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
-  std::vector<double> level(p.size());
-  std::size_t left = p.size();
-  for (const std::size_t i : order) {
-    level[i] = alpha / static_cast<double>(left);
-    if (p[i] <= level[i]) --left;
-    if (left == 0) break;
-  }
-  return level;
-}
-
 void set_interval(GateEstimate& e, double alpha) {
   const double half = student_factor_of(e.freedom, 1 - alpha) * e.error;
   e.alpha = alpha;
@@ -126,7 +110,7 @@ void judge_look(std::span<GateCase> cases, const GateRules& rules) {
   }
   std::vector<double> p, p_control;
   for (const GateCase& c : cases) p.push_back(c.estimate.p), p_control.push_back(c.control_estimate.blocks > 0 ? c.control_estimate.p : 1);
-  const std::vector<double> level = holm_levels(p, rules.alpha), level_control = holm_levels(p_control, rules.alpha);
+  const std::vector<double> level = holm_alphas(p, rules.alpha), level_control = holm_alphas(p_control, rules.alpha);
   const bool last = !rules.looks.empty() && blocks >= rules.looks.back();
   for (std::size_t i = 0; i < cases.size(); ++i) {
     GateCase& c = cases[i];

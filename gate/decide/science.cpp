@@ -1,14 +1,14 @@
 // Cells of paired runs: measures, Holm's correction over all of them, verdicts.
-#include "gate/decide/science.hpp"
+#include "gate/decide/decide.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <tuple>
 
+#include "kernels/math.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "results/export/file_diff.hpp"
 #include "results/stats/power.hpp"
@@ -16,7 +16,6 @@
 namespace odrpo {
 namespace {
 
-constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 constexpr double moved_below = 0.05;  ///< p after Holm's correction
 constexpr double share_of_gain = 0.9;
 

@@ -1,5 +1,5 @@
 // The kind benchmark: starts programs made with Google Benchmark and reads their JSON.
-#include "gate/measure/benchmark.hpp"
+#include "gate/measure/kinds.hpp"
 
 #include <fmt/format.h>
 
@@ -9,17 +9,16 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
 
-#include "gate/measure/callgrind.hpp"
+#include "gate/measure/counts.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/shared/json.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr double aim_seconds = 0.7e-3;
 constexpr std::size_t most_bytes = std::size_t{64} << 20;  // of a program's stdout
@@ -39,27 +38,26 @@ std::optional<long long> fixed_iterations(const std::string& name) {
   return n > 0 ? std::optional(n) : std::nullopt;
 }
 
-[[noreturn]] void refuse(const std::string& who, const std::string& what) { throw Failure(Exit::runs_failed, who + ": " + what); }
+[[noreturn]] void refuse_program(const std::string& who, const std::string& what) { throw Failure(Exit::runs_failed, who + ": " + what); }
 
-ChildCommand with_flags(ChildCommand command, const std::vector<std::string>& flags) {
+Command with_flags(Command command, const std::vector<std::string>& flags) {
   command.arguments.insert(command.arguments.end(), flags.begin(), flags.end());
   return command;
 }
 
 /// The stdout of a program.
-std::string output_of(Side side, const ChildCommand& command, const ChildRules& rules, ChildKeeper& keeper, ChildStart start = {}) {
-  start.reads_requests = false;
+std::string output_of(Side side, const Command& command, const ChildRules& rules, ChildKeeper& keeper, const ProcessStart& start = {}) {
   std::string text;
   const std::string who = side_names[side];
   {
-    Child child(who, command, rules, start);
-    const ChildEnd end = child.finish(
+    Process process(who, command, rules, start);
+    const ProcessEnd end = process.finish(
         [&](std::string_view bytes) {
-          if (text.size() + bytes.size() > most_bytes) refuse(who, "the program writes more than 64 MiB to its stdout");
+          if (text.size() + bytes.size() > most_bytes) refuse_program(who, "the program writes more than 64 MiB to its stdout");
           text += bytes;
         },
         "the benchmark program");
-    if (!end.good()) refuse(who, fmt::format("the program ended with {}{}", end.text(), child.last_words()));
+    if (!end.good()) refuse_program(who, fmt::format("the program ended with {}{}", end.text(), process.last_words()));
   }
   keeper.no_orphans(who);
   return text;
@@ -80,7 +78,7 @@ std::map<std::string, BenchmarkResult> results_of(Side side, const GateCommands&
     out.emplace(name, std::move(r));  // the first of several
   }
   for (const auto& name : names)
-    if (!out.contains(name)) refuse(side_names[side], fmt::format("the program has not run its benchmark \"{}\"", printable_line(name)));
+    if (!out.contains(name)) refuse_program(side_names[side], fmt::format("the program has not run its benchmark \"{}\"", printable_line(name)));
   return out;
 }
 
@@ -97,7 +95,7 @@ bool takes_iterations(const GateCommands& commands, ChildKeeper& keeper, const s
 }
 
 /// Release 1.8 warns of a time without its unit, and takes it.
-const std::string by_time = fmt::format("{:g}", aim_seconds);
+std::string by_time() { return fmt::format("{:g}", aim_seconds); }
 std::string iterations_text(long long n) { return fmt::format("{}x", n); }
 
 }  // namespace
@@ -107,7 +105,7 @@ std::vector<BenchmarkResult> parse_benchmarks(const std::string& who, const std:
   const Json document =
       from == std::string::npos ? Json() : Json::parse(text.begin() + static_cast<std::ptrdiff_t>(from), text.end(), nullptr, false);
   if (!document.is_object() || !document.contains("benchmarks") || !document["benchmarks"].is_array())
-    refuse(who, fmt::format("the output is not the JSON of Google Benchmark: \"{}\"",
+    refuse_program(who, fmt::format("the output is not the JSON of Google Benchmark: \"{}\"",
                             printable_line(std::string_view(text).substr(0, std::min<std::size_t>(text.size(), 120)))));
   std::vector<BenchmarkResult> out;
   for (const Json& b : document["benchmarks"]) {
@@ -125,7 +123,7 @@ std::vector<BenchmarkResult> parse_benchmarks(const std::string& who, const std:
     const std::string unit = text_of("time_unit");
     const double scale = unit == "ns" ? 1 : unit == "us" ? 1e3 : unit == "ms" ? 1e6 : unit == "s" ? 1e9 : std::nan("");
     r.ns = scale * number_of(has_part(r.name, "real_time") || has_part(r.name, "manual_time") ? "real_time" : "cpu_time");
-    if (!is_time(r.ns)) refuse(who, fmt::format("benchmark \"{}\": its time is not between 0.001 and 1e18 ns", printable_line(r.name)));
+    if (!is_time(r.ns)) refuse_program(who, fmt::format("benchmark \"{}\": its time is not between 0.001 and 1e18 ns", printable_line(r.name)));
     r.iterations = std::isnan(number_of("iterations")) ? 0 : static_cast<long long>(number_of("iterations"));
     if (b.contains("checksum") && b["checksum"].is_primitive()) r.checksum = b["checksum"].dump();
     if (const double allocations = number_of("allocs_per_iter"); !std::isnan(allocations)) r.allocations = allocations;
@@ -150,15 +148,11 @@ std::vector<std::string> benchmark_names(Side side, const GateCommands& commands
   std::vector<std::string> out;
   std::set<std::string> seen;
   const std::string text = output_of(side, with_flags(commands.side[side], {"--benchmark_list_tests=true"}), commands.rules, keeper);
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string name = text.substr(at, end - at);
-    at = end + 1;
+  for (const std::string& name : lines_of(text))
     if (!name.empty() && seen.insert(name).second) out.push_back(name);
-  }
   if (out.empty())
     throw Failure(Exit::no_baseline, fmt::format("{}: the program has no benchmarks: nothing can be compared", side_names[side]));
-  if (out.size() > most_benchmarks) refuse(side_names[side], fmt::format("more than {} benchmarks", most_benchmarks));
+  if (out.size() > most_benchmarks) refuse_program(side_names[side], fmt::format("more than {} benchmarks", most_benchmarks));
   return out;
 }
 
@@ -181,7 +175,7 @@ GateKind benchmark_kind(const GateCommands& commands, ChildKeeper& keeper, std::
   for (std::size_t from = 0; from < cases.size(); from += together) {
     const std::vector<std::string> names(cases.begin() + static_cast<std::ptrdiff_t>(from),
                                          cases.begin() + static_cast<std::ptrdiff_t>(std::min(from + together, cases.size())));
-    const auto results = results_of(first, commands, keeper, names, by_time);
+    const auto results = results_of(first, commands, keeper, names, by_time());
     for (std::size_t i = 0; i < names.size(); ++i) {
       const std::string& name = names[i];
       const BenchmarkResult& r = results.at(name);
@@ -203,13 +197,13 @@ GateKind benchmark_kind(const GateCommands& commands, ChildKeeper& keeper, std::
       const std::span<const std::size_t> places = std::span(order).subspan(from, std::min(size, order.size() - from));
       std::vector<std::string> names;
       for (const std::size_t k : places) names.push_back(all[active[k]]);
-      const std::string length = iterations ? iterations_text(repeat[active[places[0]]]) : by_time;
+      const std::string length = iterations ? iterations_text(repeat[active[places[0]]]) : by_time();
       for (const Turn& turn : turns_of_block(commands, false, *random)) {
         const auto results = results_of(turn.side, commands, keeper, names, length);
         for (const std::size_t k : places) {
           const BenchmarkResult& r = results.at(all[active[k]]);
           if (!r.error.empty())
-            refuse(side_names[turn.side], fmt::format("benchmark \"{}\": {}", printable_line(r.name), printable_line(r.error)));
+            refuse_program(side_names[turn.side], fmt::format("benchmark \"{}\": {}", printable_line(r.name), printable_line(r.error)));
           checksums[k]->add(turn.side, r.checksum);
           blocks[k].add(turn, r.ns);
         }
@@ -232,7 +226,7 @@ BenchmarkTotals totals_of(const CountTools& tools, const GateCommands& commands,
   std::optional<double> reported;
   const auto run = [&](const std::string& length) {
     LiveCounters counters(tools);
-    const ChildCommand command = counters.counted(with_flags(commands.side[side], flags_for({name}, length)));
+    const Command command = counters.counted(with_flags(commands.side[side], flags_for({name}, length)));
     for (const BenchmarkResult& r : parse_benchmarks(side_names[side], output_of(side, command, commands.rules, keeper, counters.start())))
       if (r.name == name) reported = r.allocations;
     return counters.read();
@@ -240,7 +234,7 @@ BenchmarkTotals totals_of(const CountTools& tools, const GateCommands& commands,
   for (int again = 0; again < live_counts; ++again) {
     reported.reset();
     if (n == 0) {
-      run(by_time);
+      run(by_time());
     } else {
       const CountTotals one = run(iterations_text(n)), two = run(iterations_text(2 * n));
       if (one.instructions && two.instructions) out.instructions.push_back(*two.instructions - *one.instructions);
@@ -273,9 +267,9 @@ Counts count_benchmarks(const CountTools& tools, const GateCommands& commands, C
     if (n > 0 && callgrind.wanted())
       callgrind.count(to, [&](Side side) {
         const auto total = [&](long long iterations) {
-          const ChildCommand command = with_flags(commands.side[side], flags_for({name}, iterations_text(iterations)));
+          const Command command = with_flags(commands.side[side], flags_for({name}, iterations_text(iterations)));
           return callgrind.total(command,
-                                 [&](const ChildCommand& under, const ChildRules& rules) { output_of(side, under, rules, keeper); });
+                                 [&](const Command& under, const ChildRules& rules) { output_of(side, under, rules, keeper); });
         };
         const double two = total(2 * n);
         return two - total(n);

@@ -1,14 +1,13 @@
 // The command lines that a gate starts: split into words, found in PATH, and padded to equal length.
-#include "gate/measure/child.hpp"
-
-#include <fmt/format.h>
-#include <sys/stat.h>
+#include <algorithm>
+#include <cstdlib>
 #include <unistd.h>
 #include <wordexp.h>
 
-#include <algorithm>
-#include <cstdlib>
+#include <fmt/format.h>
+#include <sys/stat.h>
 
+#include "gate/measure/child.hpp"
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
 
@@ -17,33 +16,14 @@ namespace {
 
 constexpr const char* pad_name = "ODRPO_GATE_PAD";
 
-bool is_program(const std::string& path) {
-  struct stat info {};
-  return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
-}
-
-/// Of `name` in the folders of PATH; empty where none has it.
-std::string find_in_path(const std::string& name) {
-  const char* path = getenv("PATH");
-  std::string_view folders = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
-  while (true) {
-    const std::size_t end = std::min(folders.find(':'), folders.size());
-    const std::string folder(folders.substr(0, end));
-    const std::string file = (folder.empty() ? "." : folder) + "/" + name;
-    if (is_program(file)) return file;
-    if (end == folders.size()) return "";
-    folders.remove_prefix(end + 1);
-  }
-}
-
 /// Bytes of strings on the stack, their ends included; the kernel puts the file's name there too.
-std::size_t stack_bytes(const ChildCommand& c) {
+std::size_t stack_bytes(const Command& c) {
   std::size_t bytes = c.file.size() + 1;
   for (const auto& word : c.arguments) bytes += word.size() + 1;
   for (const auto& word : c.environment) bytes += word.size() + 1;
   return bytes;
 }
-std::size_t stack_pointers(const ChildCommand& c) { return c.arguments.size() + c.environment.size(); }
+std::size_t stack_pointers(const Command& c) { return c.arguments.size() + c.environment.size(); }
 
 }  // namespace
 
@@ -66,31 +46,29 @@ std::vector<std::string> command_words(std::string_view flag, const std::string&
   return out;
 }
 
-ChildCommand find_command(std::string_view flag, std::vector<std::string> words) {
-  ChildCommand c;
+Command find_command(std::string_view flag, std::vector<std::string> words) {
+  Command c;
   c.arguments = std::move(words);
   const std::string& name = c.arguments[0];
-  c.file = name.find('/') == std::string::npos ? find_in_path(name) : name;
-  if (c.file.empty() || !is_program(c.file))
+  c.file = find_program(name);
+  if (c.file.empty())
     throw Failure(Exit::io, fmt::format("{}: there is no program \"{}\"{}", flag, printable_line(name),
                                         name.find('/') == std::string::npos ? " in PATH" : " that can be executed"));
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string_view text = *variable;
-    if (!text.starts_with(std::string(pad_name))) c.environment.emplace_back(text);
-  }
+  c.environment = own_environment();
+  std::erase_if(c.environment, [](const std::string& variable) { return variable.starts_with(pad_name); });
   if (getenv("PYTHONHASHSEED") == nullptr) c.environment.emplace_back("PYTHONHASHSEED=0");
   return c;
 }
 
-void make_equally_long(std::span<ChildCommand*> commands) {
+void make_equally_long(std::span<Command*> commands) {
   std::size_t pointers = 0, bytes = 0;
-  for (const ChildCommand* c : commands) pointers = std::max(pointers, stack_pointers(*c));
-  for (ChildCommand* c : commands) {
+  for (const Command* c : commands) pointers = std::max(pointers, stack_pointers(*c));
+  for (Command* c : commands) {
     // also where none is missing: the last one takes the bytes
     for (int i = 0; stack_pointers(*c) < pointers + 1; ++i) c->environment.push_back(fmt::format("{}{}=", pad_name, i));
     bytes = std::max(bytes, stack_bytes(*c));
   }
-  for (ChildCommand* c : commands) c->environment.back().append(bytes - stack_bytes(*c), 'x');
+  for (Command* c : commands) c->environment.back().append(bytes - stack_bytes(*c), 'x');
 }
 
 }  // namespace odrpo

@@ -1,18 +1,24 @@
-// Counts that need no clock: what this host has for them, the processor's counter, and a library that counts allocations.
+// Counts that need no clock: what this host has for them, the processor's counter, a library that counts allocations, and callgrind.
 #include "gate/measure/counts.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <linux/perf_event.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <cmath>
-#include <cstring>
-#include <filesystem>
-
+#include "gate/measure/child.hpp"
 #include "kernels/shared/failure.hpp"
 #include "results/stats/statistics.hpp"
 
@@ -29,14 +35,6 @@ std::string find_library() {
   for (const fs::path& folder : {here, here.parent_path() / "lib" / "odrpo-bench"})
     if (fs::is_regular_file(folder / library_name, error)) return (folder / library_name).string();
   return "";
-}
-
-std::string find_valgrind() {
-  try {
-    return find_command("valgrind", {"valgrind"}).file;
-  } catch (const Failure&) {
-    return "";
-  }
 }
 
 /// Within 0.1 % of their middle, or within the noise; of five one may be away: what a library caches or grows now and then.
@@ -79,7 +77,7 @@ CountTools find_count_tools(CountWish wish) {
     if (tools.perf) return tools;
     if (wish == CountWish::perf) throw Failure(Exit::usage, fmt::format("--counts perf: this host has no such counter ({})", why));
   }
-  tools.valgrind = find_valgrind();
+  tools.valgrind = find_program("valgrind");
   tools.callgrind_seconds = wish == CountWish::automatic ? 60 : 0;
   if (!tools.valgrind.empty()) return tools;
   if (wish == CountWish::callgrind) throw Failure(Exit::usage, "--counts callgrind: there is no program \"valgrind\" in PATH");
@@ -102,7 +100,7 @@ LiveCounters::~LiveCounters() {
   if (event_ >= 0) close(event_);
 }
 
-ChildCommand LiveCounters::counted(ChildCommand command) const {
+Command LiveCounters::counted(Command command) const {
   if (page_fd_ < 0) return command;
   bool preloads = false;
   for (auto& variable : command.environment)
@@ -112,7 +110,7 @@ ChildCommand LiveCounters::counted(ChildCommand command) const {
   return command;
 }
 
-ChildStart LiveCounters::start(ChildStart start) {
+ProcessStart LiveCounters::start(ProcessStart start) {
   if (page_fd_ >= 0) start.inherited.push_back(page_fd_);
   if (tools_.perf) start.before_exec = [this](pid_t pid) { event_ = open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, pid); };
   return start;
@@ -148,6 +146,108 @@ GateCount count_of(const char* what, const char* by, const std::vector<double>& 
 void add_count(std::vector<GateCount>& to, const char* what, const char* by, const std::vector<double>& base,
                const std::vector<double>& other) {
   if (!base.empty() && !other.empty()) to.push_back(count_of(what, by, base, other));
+}
+
+// Instructions counted by Valgrind's tool callgrind.
+
+namespace {
+
+namespace fs = std::filesystem;
+constexpr double slower_under_valgrind = 100;  // by which deadlines are longer there
+constexpr double most_waiting = 10;            // wall over CPU time: more is charged too, else a process that hangs costs nothing
+constexpr const char* no_time = "not within a minute of CPU time, which is what --counts auto gives to callgrind";
+
+/// Adds to `spent` the CPU time of the processes that end while it lives, or a part of the wall time where they mostly wait.
+class Meter {
+ public:
+  explicit Meter(double& spent) : spent_(spent) {}
+  ~Meter() {
+    const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    spent_ += std::max(ended_seconds() - cpu_, wall / most_waiting);
+  }
+  Meter(const Meter&) = delete;
+  Meter& operator=(const Meter&) = delete;
+
+ private:
+  /// User and system time of all children that have been waited for.
+  static double ended_seconds() {
+    rusage used{};
+    getrusage(RUSAGE_CHILDREN, &used);
+    return cpu_seconds(used);
+  }
+  double& spent_;
+  const double cpu_ = ended_seconds();
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+/// "==12== Collected : 228581" of a log of callgrind; nothing where it has none.
+std::optional<double> collected(const fs::path& log) {
+  std::ifstream file(log);
+  std::string line;
+  while (std::getline(file, line)) {
+    const std::size_t at = line.find("Collected : ");
+    if (at == std::string::npos) continue;
+    const double value = std::strtod(line.c_str() + at + std::strlen("Collected : "), nullptr);
+    if (value > 0) return value;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+double Callgrind::seconds_left() const {
+  return tools_.callgrind_seconds == 0 ? std::numeric_limits<double>::infinity() : tools_.callgrind_seconds - spent_;
+}
+
+bool Callgrind::wanted() {
+  if (tools_.valgrind.empty()) return false;
+  if (seconds_left() > 0) return true;
+  if (why_not_.empty()) why_not_ = no_time;
+  return false;
+}
+
+void Callgrind::count(std::vector<GateCount>& to, const std::function<double(Side)>& of_side) {
+  std::vector<double> of[2];
+  try {
+    for (const Side side : commands_.programs())
+      for (int i = 0; i < 2; ++i) of[side].push_back(of_side(side));
+  } catch (const Failure& failure) {
+    if (failure.code != Exit::runs_failed && failure.code != Exit::io) throw;
+    const std::string what = fmt::format("under callgrind, {}", failure.what());
+    if (tools_.callgrind_seconds == 0) throw Failure(failure.code, what + "; --counts off measures without it");
+    if (why_not_.empty()) why_not_ = seconds_left() > 0 ? what : no_time;
+    return;
+  }
+  for_one_alone(commands_, of);
+  add_count(to, "instructions", by_callgrind, of[baseline], of[candidate]);
+}
+
+double Callgrind::total(const Command& command, const std::function<void(const Command&, const ChildRules&)>& use) {
+  const TemporaryFolder folder;
+  Command under = command;
+  under.file = tools_.valgrind;
+  under.arguments = {"valgrind",
+                     "--tool=callgrind",
+                     "--trace-children=yes",
+                     "--callgrind-out-file=/dev/null",
+                     "--log-file=" + (folder.path / "%p.log").string(),
+                     command.file};
+  under.arguments.insert(under.arguments.end(), command.arguments.begin() + 1, command.arguments.end());
+  ChildRules rules = commands_.rules;
+  rules.cpu_seconds = seconds_left();
+  rules.deadline = std::min(slower_under_valgrind * rules.deadline, most_waiting * std::max(rules.cpu_seconds, 0.001));
+  {
+    const Meter meter(spent_);
+    use(under, rules);
+  }
+  double total = 0;
+  for (const auto& entry : fs::directory_iterator(folder.path)) total += collected(entry.path()).value_or(0);
+  if (total == 0) throw Failure(Exit::runs_failed, "it has counted nothing");
+  return total;
+}
+
+void Callgrind::say_why_not(std::string& why_not) const {
+  if (!why_not_.empty()) why_not = why_not_;
 }
 
 }  // namespace odrpo

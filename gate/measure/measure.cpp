@@ -22,9 +22,9 @@ GateCommands gate_commands(const std::string& first, const std::string& second, 
   return gate_commands(command("--baseline", first), command("--candidate", second), rules);
 }
 
-GateCommands gate_commands(ChildCommand first, ChildCommand second, const ChildRules& rules) {
+GateCommands gate_commands(Command first, Command second, const ChildRules& rules) {
   GateCommands out{{first, std::move(second), first}, rules};
-  ChildCommand* all[] = {&out.side[baseline], &out.side[candidate], &out.side[control]};
+  Command* all[] = {&out.side[baseline], &out.side[candidate], &out.side[control]};
   make_equally_long(all);
   return out;
 }
@@ -33,7 +33,7 @@ GateCommands gate_commands(Side side, const std::string& text, const std::vector
   const std::string flag = fmt::format("--{}", side_names[side]);
   std::vector<std::string> words = command_words(flag, text);
   words.insert(words.end(), more.begin(), more.end());
-  const ChildCommand command = find_command(flag, std::move(words));
+  const Command command = find_command(flag, std::move(words));
   GateCommands out = gate_commands(command, command, rules);
   out.measured = {side};
   return out;

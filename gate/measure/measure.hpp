@@ -20,7 +20,7 @@ inline constexpr std::array<const char*, side_count> side_names = {"baseline", "
 
 /// What a gate starts: equally long command lines.
 struct GateCommands {
-  std::array<ChildCommand, side_count> side;
+  std::array<Command, side_count> side;
   ChildRules rules;
   std::vector<Side> measured = {baseline, candidate, control};  ///< one alone: to be stored, or against what is stored
   bool alone() const { return measured.size() == 1; }
@@ -30,7 +30,7 @@ struct GateCommands {
 /// Of two command lines, as command_words() and find_command() read them, with `more` words behind each. Failure usage or io.
 GateCommands gate_commands(const std::string& baseline, const std::string& candidate, const std::vector<std::string>& more,
                            const ChildRules& rules);
-GateCommands gate_commands(ChildCommand baseline, ChildCommand candidate, const ChildRules& rules);
+GateCommands gate_commands(Command baseline, Command candidate, const ChildRules& rules);
 /// Of one command line, which is that side, alone.
 GateCommands gate_commands(Side side, const std::string& command, const std::vector<std::string>& more, const ChildRules& rules);
 

@@ -1,31 +1,34 @@
 // The kind process: whole commands, by wall clock and CPU time.
-#include "gate/measure/process.hpp"
-
-#include <fmt/format.h>
+#include "gate/measure/kinds.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
+#include <wordexp.h>
 
-#include "gate/measure/callgrind.hpp"
+#include <fmt/format.h>
+
+#include "gate/measure/child.hpp"
+#include "gate/measure/counts.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "results/store/digest.hpp"
 
 namespace odrpo {
 
-ProcessRun run_process(const char* who, const ChildCommand& command, const ChildRules& rules, ChildKeeper& keeper, const ChildStart& more) {
+ProcessRun run_process(const char* who, const Command& command, const ChildRules& rules, ChildKeeper& keeper, const ProcessStart& start) {
   using Clock = std::chrono::steady_clock;
   ProcessRun run;
   Sha256 sum;
-  ChildStart start = more;
-  start.reads_requests = false;
   {
     const auto begin = Clock::now();
-    Child child(who, command, rules, start);
-    const ChildEnd end = child.finish([&](std::string_view bytes) { sum.add(bytes.data(), bytes.size()); }, "the command");
+    Process process(who, command, rules, start);
+    const ProcessEnd end = process.finish([&](std::string_view bytes) { sum.add(bytes.data(), bytes.size()); }, "the command");
     run.wall_ns = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
     run.cpu_ns = std::max(1e9 * end.cpu_seconds, 1.0);  // nothing measured is no time
-    if (!end.good()) throw Failure(Exit::runs_failed, fmt::format("{}: the command ended with {}{}", who, end.text(), child.last_words()));
+    if (!end.good())
+      throw Failure(Exit::runs_failed, fmt::format("{}: the command ended with {}{}", who, end.text(), process.last_words()));
   }
   keeper.no_orphans(who);
   run.checksum = sum.hex();
@@ -73,7 +76,7 @@ Counts count_process(const CountTools& tools, const GateCommands& commands, Chil
   Callgrind callgrind(tools, commands);
   if (callgrind.wanted())
     callgrind.count(to, [&](Side side) {
-      return callgrind.total(commands.side[side], [&](const ChildCommand& under, const ChildRules& rules) {
+      return callgrind.total(commands.side[side], [&](const Command& under, const ChildRules& rules) {
         run_process(side_names[side], under, rules, keeper);
       });
     });

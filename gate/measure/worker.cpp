@@ -1,5 +1,5 @@
 // The gate's side of a worker: questions, answers, calibration, a block of interleaved pairs.
-#include "gate/measure/worker.hpp"
+#include "gate/measure/kinds.hpp"
 
 #include <fmt/format.h>
 
@@ -9,74 +9,72 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "gate/measure/callgrind.hpp"
+#include "gate/measure/counts.hpp"
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
-#include "kernels/system/glob.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr double least_ns = 0.4e6, aim_ns = 0.7e6, most_ns = 1e6;
 constexpr long long most_units = 1'000'000'000;
 constexpr std::size_t most_cases = 10'000;
 
 /// A line as a message shows it.
-std::string shown(std::string_view line) {
+std::string quoted_line(std::string_view line) {
   return fmt::format("\"{}{}\"", printable_line(line.substr(0, std::min<std::size_t>(line.size(), 200))), line.size() > 200 ? "…" : "");
 }
-std::string case_text(const std::string& name) { return fmt::format("case {}", shown(name)); }
+std::string case_text(const std::string& name) { return fmt::format("case {}", quoted_line(name)); }
 
 bool matches(const std::vector<std::string>& globs, const std::string& name) {
   return globs.empty() || std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return glob_match(glob, name); });
 }
 
 /// JSON of a request; what is no UTF-8 in a name came from the worker as such, and cannot be.
-std::string line_of(const Json& request) { return request.dump(); }
+std::string line_of(const nlohmann::json& request) { return request.dump(); }
 
 }  // namespace
 
 void Worker::refuse(const std::string& doing, const std::string& what, const std::string& line) {
-  throw Failure(Exit::runs_failed, fmt::format("{}: {}: {}: {}{}", child_.who(), doing, what, shown(line), child_.last_words()));
+  throw Failure(Exit::runs_failed, fmt::format("{}: {}: {}: {}{}", process_.who(), doing, what, quoted_line(line), process_.last_words()));
 }
 
 std::vector<std::string> Worker::cases() {
-  const std::string doing = "the request for its cases", line = child_.ask(R"({"list": true})", doing);
-  const Json answer = Json::parse(line, nullptr, false);
+  const std::string doing = "the request for its cases", line = process_.ask(R"({"list": true})", doing);
+  const nlohmann::json answer = nlohmann::json::parse(line, nullptr, false);
   if (!answer.is_object() || !answer.contains("cases") || !answer["cases"].is_array())
     refuse(doing, R"(the answer is not {"cases": […]})", line);
   std::vector<std::string> out;
   std::set<std::string> seen;
-  for (const Json& name : answer["cases"]) {
+  for (const nlohmann::json& name : answer["cases"]) {
     if (!name.is_string() || name.get_ref<const std::string&>().empty()) refuse(doing, "a case's name is no text", line);
     out.push_back(name.get<std::string>());
-    if (!seen.insert(out.back()).second) refuse(doing, fmt::format("two cases have the name {}", shown(out.back())), line);
+    if (!seen.insert(out.back()).second) refuse(doing, fmt::format("two cases have the name {}", quoted_line(out.back())), line);
   }
-  if (out.empty()) throw Failure(Exit::no_baseline, fmt::format("{}: the worker has no cases: nothing can be compared", child_.who()));
+  if (out.empty()) throw Failure(Exit::no_baseline, fmt::format("{}: the worker has no cases: nothing can be compared", process_.who()));
   if (out.size() > most_cases) refuse(doing, fmt::format("more than {} cases", most_cases), line);
   return out;
 }
 
 WorkerAnswer Worker::ask(const std::string& name, long long repeat) {
-  const std::string doing = case_text(name), line = child_.ask(line_of({{"case", name}, {"repeat", repeat}}), doing);
-  const Json answer = Json::parse(line, nullptr, false);
+  const std::string doing = case_text(name), line = process_.ask(line_of({{"case", name}, {"repeat", repeat}}), doing);
+  const nlohmann::json answer = nlohmann::json::parse(line, nullptr, false);
   if (answer.is_discarded()) refuse(doing, "the answer is not JSON", line);
   if (!answer.is_object()) refuse(doing, "the answer is no object", line);
   if (answer.contains("case") && answer["case"] != name) refuse(doing, "the answer is about another case", line);
   if (answer.contains("repeat") && answer["repeat"] != repeat) refuse(doing, "the answer is about another number of repetitions", line);
   WorkerAnswer out;
   if (answer.contains("error")) {
-    const Json& error = answer["error"];
-    out.error = error.is_string() ? shown(error.get<std::string>()) : "one that is no text";
+    const nlohmann::json& error = answer["error"];
+    out.error = error.is_string() ? quoted_line(error.get<std::string>()) : "one that is no text";
     return out;
   }
   if (!answer.contains("ns") || !answer["ns"].is_number()) refuse(doing, "the answer has no number \"ns\"", line);
   out.ns = answer["ns"].get<double>();
   if (!is_time(out.ns)) refuse(doing, "\"ns\" is no time between 0.001 and 1e18", line);
   if (answer.contains("checksum") && !answer["checksum"].is_null()) {
-    const Json& sum = answer["checksum"];
+    const nlohmann::json& sum = answer["checksum"];
     if (!sum.is_primitive()) refuse(doing, "the checksum is no text and no number", line);
     out.checksum = sum.is_string() ? sum.get<std::string>() : sum.dump();
   }
@@ -86,7 +84,8 @@ WorkerAnswer Worker::ask(const std::string& name, long long repeat) {
 WorkerAnswer Worker::measure(const std::string& name, long long repeat) {
   WorkerAnswer out = ask(name, repeat);
   if (!out.error.empty())
-    throw Failure(Exit::runs_failed, fmt::format("{}: {}: the worker answers with an error: {}", child_.who(), case_text(name), out.error));
+    throw Failure(Exit::runs_failed,
+                  fmt::format("{}: {}: the worker answers with an error: {}", process_.who(), case_text(name), out.error));
   return out;
 }
 
@@ -163,7 +162,7 @@ GateKind worker_kind(const GateCommands& commands, ChildKeeper& keeper, std::vec
   kind.block = [&commands, &keeper, random, names = kind.cases, repeats = kind.repeat](
                    std::span<const std::size_t> active, std::span<CaseBlock> blocks, std::span<Checksums*> checksums) {
     std::array<std::unique_ptr<Worker>, side_count> workers;
-    const ChildStart start{.core = random_core(*random)};
+    const ProcessStart start{.core = random_core(*random)};
     for (const Side side : random_order(commands, *random))
       workers[side] = std::make_unique<Worker>(side_names[side], commands.side[side], commands.rules, start);
     for (const std::size_t k : random_order(active.size(), *random)) {
@@ -246,7 +245,7 @@ Counts count_worker(const CountTools& tools, const GateCommands& commands, Child
       // what the last of three requests for a case takes: a life with three less a life with two
       callgrind.count(counts.of_case[i], [&](Side side) {
         const auto life = [&](int requests) {
-          const double total = callgrind.total(commands.side[side], [&](const ChildCommand& under, const ChildRules& rules) {
+          const double total = callgrind.total(commands.side[side], [&](const Command& under, const ChildRules& rules) {
             Worker worker(side_names[side], under, rules);
             for (int k = 0; k < requests; ++k) worker.measure(kind.cases[i], kind.repeat[i]);
             worker.close();

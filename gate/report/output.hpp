@@ -4,7 +4,7 @@
 #include <string>
 
 #include "gate/options.hpp"
-#include "gate/report/finding.hpp"
+#include "gate/report/report.hpp"
 
 namespace odrpo {
 

@@ -70,7 +70,7 @@ void say_counted_by(GateReport& r, const std::string& no_instructions, const std
         ++counted, varying += !c.exact;
       }
     if (counted == 0) return "none: " + why;
-    std::string out = fmt::format("{}", fmt::join(by, " and "));
+    std::string out = joined(by, {}, " and ");
     const std::size_t all = r.measured.size();
     if (counted < all) out += fmt::format(" ({} of {} cases; the others: {})", counted, all, why);
     if (varying > 0) out += fmt::format("; counts of one side differ in {} of {} cases, which are not compared", varying, all);

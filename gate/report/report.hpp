@@ -1,16 +1,53 @@
 // What a gate has measured and decided, and its forms: a page of text, JSON, Markdown with a figure, findings for CI systems.
 #pragma once
+#include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "gate/decide/decide.hpp"
-#include "gate/report/finding.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo {
+
+// What a gate of any kind has found, as CI systems are told: JUnit, annotations of GitHub, a job summary.
+
+/// A case, a cell or a limit. Texts are those of programs and files: not printable.
+struct Finding {
+  std::string name, verdict, sentence;  ///< the sentence says why it has its verdict; printable
+  std::string failure;                  ///< the word for which it fails, mostly the verdict; empty: it does not
+  bool notable = false;                 ///< to be explained, though it may not fail
+  double seconds = 0;
+};
+
+/// A case that is not compared, and why: "only the baseline has it", "the baseline says: …".
+struct GateLeftOut {
+  std::string name, why;
+};
+
+struct Findings {
+  std::string kind;                                        ///< "worker", "science"
+  std::string outcome, rules;                              ///< one line each
+  std::vector<std::pair<std::string, std::string>> about;  ///< what was compared: {"baseline", "./worker"}
+  std::vector<Finding> found;                              ///< worst first
+  std::vector<GateLeftOut> left_out;
+  std::vector<std::string> notes;  ///< sentences below the table
+  double seconds = 0;              ///< of the whole gate
+};
+
+/// JUnit's XML: a test case each; failing ones have a failure, left-out ones are skipped.
+std::string findings_junit(const Findings& findings);
+/// GitHub's workflow commands ("::error title=…::…"), at most 10 lines: errors for failing findings, warnings for other notable ones.
+std::string findings_annotations(const Findings& findings);
+/// A summary of a CI job: a table of verdicts and sentences.
+std::string findings_markdown(const Findings& findings);
+
+/// Text in a cell or a line of Markdown: no markup of Markdown or HTML means anything.
+std::string markdown_text(std::string_view text);
 
 /// A count of a case's repetition on both sides: "instructions", "allocations".
 struct GateCount {
@@ -97,4 +134,44 @@ Findings gate_findings(const GateReport& report);
 std::string gate_markdown(const GateReport& report, const std::string& svg);
 /// The intervals as an SVG of its own.
 std::string gate_svg(const GateReport& report);
+
+// Words and numbers that the forms of a gate's report share.
+
+/// One printable line of at most `width` columns; what is too long loses its middle. Hostile text in, harmless text out.
+std::string short_text(std::string_view text, std::size_t width);
+
+/// Lines without what a CI system takes for a command of its own: at the beginning of a line ("::stop-commands::x") or in it ("##[error]",
+/// "##vso[…]").
+std::string without_ci_commands(std::string text);
+
+/// JSON, in whose texts such words are escaped.
+std::string ci_safe_json(std::string json);
+
+/// "1 slower, 2 same": how many have each verdict.
+template <class Words, class List>
+std::string verdict_counts(const Words& words, const List& list) {
+  std::string out;
+  for (const auto& w : words)
+    if (const auto n = std::count_if(list.begin(), list.end(), [&](const auto& x) { return x.verdict == w.value; }); n > 0)
+      add_item(out, fmt::format("{} {}", n, w.word));
+  return out;
+}
+
+std::string verdict_word(const GateReport& report,
+                         std::size_t i);  ///< "slower"; "counts" where time was not measured and counts changed, else "-"
+/// Why a case fails: its verdict's word, or "counts"; empty where it does not.
+std::string failure_word(const GateReport& report, std::size_t i);
+std::string ratio_text(const GateEstimate& estimate);     ///< "1.052"; "1.23e+04"
+std::string interval_text(const GateEstimate& estimate);  ///< "[1.043, 1.061]"
+std::string checksum_text(const std::string& checksum);   ///< at most 20 columns; "none"
+std::string count_text(const GateCount& count);           ///< "instructions +3.1 % (1,234 to 1,272)"
+/// One line that says why the case has its verdict: "slower: 1.052 [1.043, 1.061] times the baseline's time, limit 1.01". Printable.
+std::string case_sentence(const GateReport& report, std::size_t i);
+/// "1 of 24 cases slower, 1 different (exit 10)"
+std::string outcome_text(const GateReport& report);
+/// "kind worker, limit 1 %, fails on slower, different"
+std::string rules_text(const GateReport& report);
+/// How many cases and blocks, and what intervals are.
+std::string intervals_sentence(const GateReport& report);
+
 }  // namespace odrpo

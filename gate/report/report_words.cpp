@@ -1,5 +1,5 @@
 // Words and numbers that the forms of a gate's report share.
-#include "gate/report/report_words.hpp"
+#include "gate/report/report.hpp"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 namespace {
@@ -21,13 +22,6 @@ std::string times_text(double ratio) { return ratio < 1000 ? fmt::format("{:.3f}
 std::string uncounted_text(const GateMeasurement& m) {
   return fmt::format("inconclusive: no instructions were compared{}{}", counted(m, "allocations") ? "; allocations have not changed" : "",
                      m.checksum.empty() || m.checksum_varies ? "" : "; checksums are equal");
-}
-
-/// 1234567 -> "1,234,567".
-std::string grouped(double value) {
-  std::string digits = fmt::format("{:.0f}", value);
-  for (int at = static_cast<int>(digits.size()) - 3; at > (value < 0 ? 1 : 0); at -= 3) digits.insert(static_cast<std::size_t>(at), ",");
-  return digits;
 }
 
 }  // namespace
@@ -69,29 +63,23 @@ std::string checksum_text(const std::string& checksum) { return checksum.empty()
 
 std::string count_text(const GateCount& c) {
   const std::string change = std::isfinite(c.change()) ? fmt::format("{:+.1f} %", 100 * c.change()) : "from none";
-  return fmt::format("{} {} ({} to {})", c.what, change, grouped(c.baseline), grouped(c.candidate));
+  return fmt::format("{} {} ({} to {})", c.what, change, odrpo::count_text(c.baseline), odrpo::count_text(c.candidate));
 }
 
 std::string outcome_text(const GateReport& r) {
-  std::string out;
+  std::string out = verdict_counts(gate_verdict_words, r.decisions);
   const std::size_t n = r.decisions.size();
-  for (const auto& w : gate_verdict_words) {
-    const auto count = std::count_if(r.decisions.begin(), r.decisions.end(), [&](const GateCase& c) { return c.verdict == w.value; });
-    if (count > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", count, w.word);
-  }
   std::size_t changed = 0, silent = 0;  // silent: without times, no count has changed
   for (std::size_t i = 0; i < n; ++i) changed += counts_changed(r, i), silent += !r.decisions[i].verdict && !counts_changed(r, i);
-  if (changed > 0) out += fmt::format("{}counts changed in {}", out.empty() ? "" : ", ", changed);
+  if (changed > 0) add_item(out, fmt::format("counts changed in {}", changed));
   if (silent > 0) out += silent == n ? "no count has changed" : fmt::format(", no count has changed in {}", silent);
-  return fmt::format("{} case{}: {} (exit {})", n, n == 1 ? "" : "s", out, gate_exit(r));
+  return fmt::format("{}: {} (exit {})", counted(n, "case"), out, gate_exit(r));
 }
 
 std::string rules_text(const GateReport& r) {
-  std::vector<std::string> words;
-  for (const GateVerdict v : r.fail_on.verdicts) words.emplace_back(word_for(v));
-  if (r.fail_on.counts) words.emplace_back("counts");
-  return fmt::format("kind {}, limit {:g} %, fails on {}", r.kind, 100 * r.rules.limit,
-                     words.empty() ? "nothing" : fmt::format("{}", fmt::join(words, ", ")));
+  std::string words = joined(r.fail_on.verdicts, word_for);
+  if (r.fail_on.counts) add_item(words, "counts");
+  return fmt::format("kind {}, limit {:g} %, fails on {}", r.kind, 100 * r.rules.limit, words.empty() ? "nothing" : words);
 }
 
 std::string intervals_sentence(const GateReport& r) {
@@ -148,7 +136,7 @@ std::string case_sentence(const GateReport& r, std::size_t i) {
   for (const GateCount& count : m.counts)
     if (!count.exact) parts.push_back(fmt::format("counts of {} of one side differ, so they are not compared", count.what));
   if (parts.empty()) parts.push_back("no count has changed by more than 0.5 %");
-  return fmt::format("{}", fmt::join(parts, "; "));
+  return joined(parts, {}, "; ");
 }
 
 Findings gate_findings(const GateReport& r) {

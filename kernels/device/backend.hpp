@@ -4,7 +4,7 @@
 #include <cstddef>
 
 // A queue q does in order, some time later:
-//   q.tiles(n, f)    F::run(f, tile, i) for i = 0 .. n-1, each by one tile (kernels/device/tile.hpp), in any order or all at once: no item
+//   q.tiles(n, f)    F::run(f, tile, i) for i = 0 .. n-1, each by one tile (kernels/device/tile_threads.hpp), in any order or all at once: no item
 //                    may touch what another of them writes. f is copied: plain data, pointers to the queue's own memory.
 //   q.product(p)     a Product
 //   q.zero(to, n)    n floats 0

@@ -1,5 +1,5 @@
 // A CUDA device's queue (kernels/device/backend.hpp): one stream with its products, its memory and the graphs that it has recorded. Built
-// only where nvcc is; who asks for tiles includes cuda_queue.cuh too.
+// only where nvcc is; who asks for tiles includes tile.cuh too.
 #pragma once
 #include <array>
 #include <memory>

@@ -1,10 +1,40 @@
-// Tiles and blocks made of threads (kernels/device/tile.hpp says what they are): eight neighbouring threads of a warp, and the phases of a
-// block. What a thread is, T says: CUDA's (tile.cuh), or the tests' own that take turns on a host.
+// Tiles and blocks made of threads: eight neighbouring threads of a warp, and the phases of a block. What a thread is, T says: CUDA's
+// (tile.cuh), or the tests' own that take turns on a host. Code written for tiles also runs on vectors of eight, bit for bit (tests).
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 #include "kernels/float_math.hpp"
+
+// A tile o of type O has, beside the spelling of lanes that kernels/float_math.hpp names (F floats, I and U whole numbers, …):
+//   o.load(p)           lane l gets p[l]: of float or std::uint32_t
+//   o.load(p, n, rest)  the same of n values, `rest` in the lanes after them; of small whole numbers as I
+//   o.store(p, x)       p[l] = lane l; o.store(p, x, n) the first n lanes alone. Nothing is stored by a tile that is not live.
+//   o.gather(p, at)     lane l gets p[at of lane l]
+//   o.lane()            I: 0, 1, …, 7
+//   o.at(x, l)          lane l's float, for all; l the same in all lanes
+//   o.lookup(x, at)     lane l gets x of lane `at of lane l` (0..7)
+//   o.sum(x)            halves 4, 2, 1: the order of add_halves; o.largest(x); o.all(mask)
+//   o.sums(x)           lane l gets sum(x[l]) of eight values x[0..7], which are spoilt
+//   o.each(f)           lane l gets the float f(l); f looks at no other lane
+//   o.most(n)           a bound for loops, at least the n of every tile of the warp: the lanes of a loop so bounded may look at each other
+//   o.before(x, t)      lane l gets t + x0 + … + x(l-1) added one by one; t becomes the sum with all eight
+//   O::splat(f), O::ones(mask) (I: 1 where a comparison is true, else 0), O::sqrt(x), O::lower(x, y), O::higher(x, y)
+//   o.count(mask)       lanes where a comparison is true
+//   o.leads()           is this lane the first of a live tile?
+//   o.sync_lanes()            what its lanes stored before, all of them may load after
+//   o.live              false: a tile past the end of the work, which only keeps the others of its warp company
+// Whatever looks at another lane must be reached by all tiles of a warp together: loops around it run equally often everywhere.
+//
+// A block b runs phases. Whatever one item of a phase writes, no other item of the phase may touch; the next phase sees all.
+//   b.tiles(n, f)   f(tile, i) for i = 0 .. n-1, each by one tile; and for i from n to the next multiple of four by tiles not live
+//   b.threads(n, f)  f(i) for i = 0 .. n-1, each by one thread; item 0 by the thread that leads
+//   b.aside(f, g)    f(tile) by one live tile, g() by one thread of another warp
+//   b.add(at, x)     *at += x of whole numbers, returning what was there; all items of a phase may add to the same place
+//   b.sync()         what was stored between phases, by the thread that leads, all may load after
+//   b.leads()        is this the first thread?
+//   b.ticks()        its clock
+//   o.index          which of the block's tiles this one is: those at work at a time are all different
 
 namespace odrpo {
 

@@ -1,5 +1,7 @@
-// The exception of this program, and the exit codes of the command line (one source for both).
+// The exception of this program, the exit codes of the command line (one source for both), and memory asked for before a library does.
 #pragma once
+#include <cstddef>
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -28,5 +30,13 @@ struct Failure : std::runtime_error {
   Exit code;
   Failure(Exit c, const std::string& message) : std::runtime_error(message), code(c) {}
 };
+
+// Asks for memory before a library does that does not look at what it gets.
+
+/// Throws std::bad_alloc when `bytes` more cannot be had now; keeps nothing.
+inline void need_room(std::size_t bytes) {
+  const std::unique_ptr<char[]> trial(new char[bytes]);
+  static_cast<volatile char*>(trial.get())[bytes - 1] = 1;  // so that no compiler leaves the allocation out
+}
 
 }  // namespace odrpo

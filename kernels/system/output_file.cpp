@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -17,6 +16,7 @@
 
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 namespace {
@@ -53,9 +53,8 @@ void remove_left_over(const std::string& target) {
     const std::string name = entry->path().filename(), start = begin.filename();
     if (!name.starts_with(start) || !name.ends_with(".tmp")) continue;
     const std::string_view number = std::string_view(name).substr(start.size(), name.size() - start.size() - 4);
-    pid_t process = 0;
-    const auto read = std::from_chars(number.data(), number.data() + number.size(), process);
-    if (read.ec != std::errc() || read.ptr != number.data() + number.size() || process <= 0) continue;
+    const pid_t process = number_from<pid_t>(number).value_or(0);
+    if (process <= 0) continue;
     struct stat info {};
     const bool dead = process == ::getpid() || (::kill(process, 0) != 0 && errno == ESRCH);
     if (dead && ::lstat(entry->path().c_str(), &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == ::geteuid()) ::unlink(entry->path().c_str());
@@ -63,6 +62,21 @@ void remove_left_over(const std::string& target) {
 }
 
 }  // namespace
+
+bool write_fully(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto n = ::write(file, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
+}
+
+bool exists(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
 
 void check_output(const std::string& path, const std::string& input) {
   struct stat out {
@@ -101,12 +115,7 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::write(std::string_view text) {
-  while (!text.empty()) {
-    const auto n = ::write(file_, text.data(), text.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) cannot_write(path_, std::strerror(errno));
-    text.remove_prefix(static_cast<std::size_t>(n));
-  }
+  if (!write_fully(file_, text)) cannot_write(path_, std::strerror(errno));
 }
 
 void OutputFile::commit() {

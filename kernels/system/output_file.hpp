@@ -5,6 +5,12 @@
 
 namespace odrpo {
 
+/// Writes all bytes to an open file or pipe. False, with errno, where that fails.
+bool write_fully(int file, std::string_view bytes);
+
+/// Is there something at the path? What cannot be looked at is not.
+bool exists(const std::string& path);
+
 /// Refuses, before any work is done, an output that is `input` itself, no regular file, or in a folder that is not there. Failure io.
 void check_output(const std::string& path, const std::string& input);
 

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,8 +20,6 @@ namespace {
 std::atomic<std::atomic<bool>*> target{nullptr};
 std::atomic<std::int64_t> first_at{0};  // milliseconds; 0 = no signal yet
 std::atomic<bool> speaks{false}, on_a_line{false};
-// what asks for a stop: a terminal, `kill`, and batch systems, which warn before a job's time is over (Slurm sends what its user chose)
-constexpr int stop_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGUSR1};
 struct sigaction before[std::size(stop_signals)];
 static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 

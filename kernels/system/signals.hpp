@@ -1,8 +1,12 @@
 // Ctrl-C and other signals: the first asks the suite to stop and save, the second Ctrl-C leaves at once with 130.
 #pragma once
 #include <atomic>
+#include <signal.h>
 
 namespace odrpo {
+
+/// What asks for a stop: a terminal, `kill`, and batch systems, which warn before a job's time is over (Slurm sends what its user chose).
+inline constexpr int stop_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGUSR1};
 
 /// While alive, SIGINT, SIGTERM, SIGHUP, SIGXCPU and SIGUSR1 set `stop`, and say so on stderr at once unless `quiet`. The last three stay
 /// ignored where they are. The destructor restores the earlier handlers. One at a time.

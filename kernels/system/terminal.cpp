@@ -1,19 +1,21 @@
-// How a failure is printed, and the last look at stdout.
+// How a failure is printed, the last look at stdout, and text broken into lines and set in columns.
 #include "kernels/system/terminal.hpp"
-
-#include <poll.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <numeric>
+#include <poll.h>
 #include <string>
+#include <unistd.h>
+
+#include <sys/ioctl.h>
 
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 
@@ -47,6 +49,105 @@ void flush_stdout() {
   pollfd reader{STDOUT_FILENO, 0, 0};
   if (why == EPIPE || (poll(&reader, 1, 0) > 0 && (reader.revents & POLLERR))) return;
   throw Failure(Exit::io, std::string("cannot write to standard output") + (why ? std::string(": ") + std::strerror(why) : ""));
+}
+
+// Breaking lines and setting columns.
+
+namespace {
+
+constexpr std::size_t widest_cell = 28;  // a longer cell does not widen its column
+constexpr std::size_t least = 30;   // columns that the last cell has at least
+
+void end_line(std::string& out, std::string& line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  out += line + '\n';
+}
+
+}  // namespace
+
+std::vector<std::string> broken(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines(1);
+  while (!text.empty()) {
+    const auto end = std::min(text.find_first_of(" \n"), text.size());
+    const auto word = text.substr(0, end);
+    if (!lines.back().empty() && code_points(lines.back()) + 1 + code_points(word) > width) lines.emplace_back();
+    if (!lines.back().empty()) lines.back() += ' ';
+    lines.back() += word;
+    if (end < text.size() && text[end] == '\n') lines.emplace_back();
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::string rows_text(const std::vector<std::vector<std::string>>& rows, std::size_t indent) {
+  if (rows.empty()) return "";
+  const std::size_t last = rows[0].size() - 1;
+  std::vector<std::size_t> width(last, 0);
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < last; ++i)
+      if (code_points(row[i]) <= widest_cell) width[i] = std::max(width[i], code_points(row[i]));
+  std::size_t at = indent;
+  for (const auto w : width) at += w + 2;
+  std::string out;
+  for (const auto& row : rows) {
+    std::string line(indent, ' ');
+    std::size_t column = indent;
+    for (std::size_t i = 0; i < last; ++i) {
+      column += width[i] + 2;
+      line += row[i] + "  ";
+      if (code_points(line) < column) line.append(column - code_points(line), ' ');
+    }
+    // a cell that is too wide pushes the others; the last one then begins on a line of its own
+    if (code_points(line) > at) {
+      for (const auto& part : broken(std::string_view(line).substr(indent), page_width - indent)) {
+        std::string whole = std::string(indent, ' ') + part;
+        end_line(out, whole);
+      }
+      line.assign(at, ' ');
+    }
+    for (const auto& text : broken(row[last], page_width > at + least ? page_width - at : least)) {
+      line += text;
+      end_line(out, line);
+      line.assign(at, ' ');
+    }
+  }
+  return out;
+}
+
+std::size_t widest(const TextColumn& column) {
+  std::size_t most = columns_of(column.heading);
+  for (const std::string& cell : column.rows) most = std::max(most, columns_of(cell));
+  return most;
+}
+
+std::string side_by_side(const std::vector<TextColumn>& columns, std::size_t width, std::size_t together) {
+  std::vector<std::size_t> widths;
+  for (const TextColumn& column : columns) widths.push_back(widest(column));
+  std::string out;
+  for (std::size_t from = 1, to = 1; from < columns.size(); from = to) {
+    const auto taken = [&] { return std::accumulate(&widths[to], &widths[to] + together, 2 * together); };
+    for (std::size_t total = widths[0]; to < columns.size() && (to == from || total + taken() <= width); to += together) total += taken();
+    const auto add_line = [&](auto cell) {
+      std::string line;
+      for (std::size_t c = 0; c < to; c = c == 0 ? from : c + 1) {
+        const std::string text = cell(columns[c]), blanks(widths[c] - columns_of(text), ' ');
+        line += (c == 0 ? "" : "  ") + (columns[c].right ? blanks + text : text + blanks);
+      }
+      end_line(out, line);
+    };
+    if (from > 1) out += '\n';
+    add_line([](const TextColumn& column) { return column.heading; });
+    for (std::size_t r = 0; r < columns[0].rows.size(); ++r) add_line([r](const TextColumn& column) { return column.rows[r]; });
+  }
+  return out;
+}
+
+std::string paragraph(std::string_view text, std::size_t indent, std::size_t hanging) {
+  std::string out;
+  for (const auto& part : broken(text, page_width - indent - hanging)) {
+    out.append(indent + (out.empty() ? 0 : hanging), ' ').append(part).append("\n");
+  }
+  return out;
 }
 
 }  // namespace odrpo

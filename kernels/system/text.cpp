@@ -1,7 +1,5 @@
-// Numbers to text, and what messages need to know of text.
+// Numbers to text, lists, globs, and what messages need to know of text.
 #include "kernels/system/text.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -15,7 +13,22 @@ std::string number_text(double value) {
   return std::string(buffer, end.ptr);
 }
 
-std::string runs_text(std::size_t n) { return std::to_string(n) + (n == 1 ? " run" : " runs"); }
+std::string fixed_text(double value, int decimals) {
+  if (std::isnan(value)) return "n/a";
+  const std::string text = fmt::format("{:.{}f}", value, decimals);
+  return text[0] == '-' && text.find_first_not_of("-0.") == std::string::npos ? text.substr(1) : text;
+}
+
+std::string interval_text(double lo, double hi, int decimals) {
+  return std::isnan(lo) ? "[n/a]" : fmt::format("[{}, {}]", fixed_text(lo, decimals), fixed_text(hi, decimals));
+}
+
+std::string with_sign(double value, const std::string& text) {
+  const bool shown = value > 0 && text.substr(0, text.find(' ')).find_first_not_of("0.") != std::string::npos;
+  return shown ? '+' + text : text;
+}
+
+std::string runs_text(std::size_t n) { return counted(n, "run"); }
 
 std::string count_text(double value) {
   if (!(value < 1e15)) return fmt::format("{:.3g}", value);
@@ -39,6 +52,27 @@ std::string bytes_text(double b) {
   int i = 0;
   while (i < 5 && b >= 1000) b /= 1024, ++i;
   return fmt::format("{:.3g} {}", b, unit[i]);
+}
+
+std::string_view trimmed(std::string_view text, std::string_view blanks) {
+  const auto begin = text.find_first_not_of(blanks);
+  return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, from), text.size());
+    parts.emplace_back(text.substr(from, end - from));
+    from = end + 1;
+  }
+  return parts;
+}
+
+std::vector<std::string> lines_of(std::string_view text, char end) {
+  std::vector<std::string> lines = split(text, end);
+  if (lines.back().empty()) lines.pop_back();
+  return lines;
 }
 
 std::size_t first_bad_utf8(std::string_view text) {
@@ -74,6 +108,66 @@ std::string shown(std::string_view text, std::size_t limit) {
     end += std::max<std::size_t>(first_character(text.substr(end)).bytes, 1);
   }
   return printable_text(text);
+}
+
+// Globs, matched without recursion.
+
+namespace {
+
+// matches one element of the glob at `g` against c; sets `next` to the element behind it
+bool match_one(std::string_view glob, std::size_t g, char c, std::size_t& next) {
+  next = g + 1;
+  if (glob[g] == '?') return true;
+  const auto close = glob[g] == '[' ? glob.find(']', g + 2) : std::string_view::npos;
+  if (close == std::string_view::npos) return glob[g] == c;
+  std::size_t i = g + 1;
+  const bool negated = glob[i] == '!';
+  if (negated) ++i;
+  bool in = false;
+  for (; i < close; ++i) {
+    if (i + 2 < close && glob[i + 1] == '-') {
+      in = in || (glob[i] <= c && c <= glob[i + 2]);
+      i += 2;
+    } else {
+      in = in || glob[i] == c;
+    }
+  }
+  next = close + 1;
+  return in != negated;
+}
+
+}  // namespace
+
+bool has_open_bracket(std::string_view glob) {
+  for (std::size_t g = 0; g < glob.size();) {
+    const auto open = glob.find('[', g);
+    if (open == std::string_view::npos) return false;
+    const auto close = glob.find(']', open + 2);
+    if (close == std::string_view::npos) return true;
+    g = close + 1;
+  }
+  return false;
+}
+
+bool glob_match(std::string_view glob, std::string_view text) {
+  std::size_t g = 0, t = 0, next = 0;
+  std::size_t star = std::string_view::npos, star_text = 0;  // the last '*' and where its match ends
+  while (t < text.size()) {
+    if (g < glob.size() && glob[g] == '*') {
+      star = g++;
+      star_text = t;
+    } else if (g < glob.size() && match_one(glob, g, text[t], next)) {
+      g = next;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      g = star + 1;
+      t = ++star_text;
+    } else {
+      return false;
+    }
+  }
+  while (g < glob.size() && glob[g] == '*') ++g;
+  return g == glob.size();
 }
 
 bool is_name(std::string_view text) {

@@ -1,4 +1,4 @@
-// A softmax policy in training: its parameters, its optimiser's state, and the scratch of one batch.
+// A softmax policy in training: its parameters, its optimiser's state, the scratch of one batch; and where a tilted one starts.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -48,7 +48,7 @@ class SoftmaxPolicy {
   /// tells how long a prompt can go without one.
   SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const OptimizerConfig& config, int steps, Isa isa, int epochs = 1);
 
-  /// The parameters before the first update: of the tabular policy [P][width], of the linear one [F]. (tilt.hpp)
+  /// The parameters before the first update: of the tabular policy [P][width], of the linear one [F]. (tilted_parameters())
   void start_at(std::span<const float> parameters);
 
   /// Begins update t = 0, 1, …: softmax rows of the batch's prompts (`count` = shape.batch different prompts) with all earlier updates
@@ -120,5 +120,19 @@ class SoftmaxPolicy {
   std::vector<std::uint32_t> prompt_;            // of the batch
   SoftmaxRows rows_{};
 };
+
+// Where a tilted policy starts: logits = tilt x value, or the linear policy nearest to them.
+
+/// The least-squares fit of values by features, both centred within each prompt (a softmax does not feel what a prompt's actions share):
+/// theta minimises sum over prompts p and actions a of (v_pa - mean_a v_p - (x_pa - mean_a x_p) . theta)^2. By normal equations and
+/// Cholesky's decomposition in double, with + - * / sqrt alone: the same bits on every machine. Values are [P][width], as features are.
+///
+/// 1e-9 of the mean of the matrix's diagonal is added to the diagonal, so that there is a solution where the features of all responses
+/// span fewer than F dimensions. Zeros where no features differ.
+std::vector<double> fit_linear(const PolicyShape& shape, const float* value);
+
+/// The parameters of a policy with logits tilt x value: of a tabular one [P][width]; of a linear one tilt x `fit` (fit_linear()).
+std::vector<float> tilted_parameters(PolicyKind kind, const PolicyShape& shape, const float* value, std::span<const double> fit,
+                                     double tilt);
 
 }  // namespace odrpo

@@ -6,9 +6,332 @@
 
 namespace odrpo::ODRPO_ISA {
 
-#include "policies/softmax/adam.inl"
-#include "policies/softmax/linear.inl"
-#include "policies/softmax/softmax.inl"
+// Adam on rows that are visited now and then. Between visits a row's gradient is zero: its moments only decay, and the steps it missed
+// are applied at the next visit.
+
+static void catch_up(const TableRows& rows, const RowVisit* visits, int count, float eps, float* out) {
+  const int width = rows.width;
+  for (int i = 0; i < count; ++i) {
+    const RowVisit& visit = visits[i];
+    const std::size_t at = static_cast<std::size_t>(visit.row) * width;
+    const float *from = rows.theta + at, *m = rows.m + at, *root = rows.root + at;
+    float* to = out ? out + static_cast<std::size_t>(visit.place) * width : rows.theta + at;
+    f32x8 largest = load(root);
+    for (int a = 8; a < width; a += 8) largest = max(largest, load(root + a));
+    const bool four_at_once = row_math::eps_allows_four(eps) && count_true(largest < row_math::highest_root) == 8;
+    if (visit.n == 0 && out)
+      for (int a = 0; a < width; a += 8) store(to + a, load(from + a));
+    row_math::take_pending(visit.steps, visit.n, four_at_once, [&](const auto& some) {
+      for (int a = 0; a < width; a += 8) store(to + a, row_math::taken(some, load(from + a), load(m + a), load(root + a), eps));
+      from = to;
+    });
+    // weight decay must not wake an action that does not exist
+    if (visit.n > 0 && visit.steps->decay != 1.0f)
+      for (int a = rows.used; a < width; ++a) to[a] = rows.unused;
+  }
+}
+
+static void accumulate(const TableRows& rows, const RowVisit* visits, int count, float rest1, float rest2, const float* gradient) {
+  for (int i = 0; i < count; ++i) {
+    const std::size_t at = static_cast<std::size_t>(visits[i].row) * rows.width;
+    float *m = rows.m + at, *v = rows.v + at;
+    const float keep1 = visits[i].keep1, keep2 = visits[i].keep2;
+    const float* g = gradient ? gradient + static_cast<std::size_t>(i) * rows.width : nullptr;
+    for (int a = 0; a < rows.width; a += 8) {
+      const f32x8 x = g ? load(g + a) : splat(0);
+      store(m + a, row_math::first_moment(keep1, load(m + a), rest1, x));
+      const f32x8 square = row_math::second_moment(keep2, load(v + a), rest2, x);
+      store(v + a, square);
+      store(rows.root + at + a, sqrt(square));
+    }
+  }
+}
+
+static void ascend(const TableRows& rows, const RowVisit* visits, int count, float rate, const float* gradient) {
+  for (int i = 0; i < count; ++i) {
+    float* theta = rows.theta + static_cast<std::size_t>(visits[i].row) * rows.width;
+    const float* g = gradient + static_cast<std::size_t>(i) * rows.width;
+    for (int a = 0; a < rows.width; a += 8) store(theta + a, load(theta + a) + rate * load(g + a));
+  }
+}
+
+// Logits and gradient of the linear policy. Features are [prompt][feature][action], so that actions are lanes.
+
+static void linear_logits(const float* feature, const float* theta, const float* bias, const std::uint32_t* row, int count, int features,
+                          int width, float* logits) {
+  for (int b = 0; b < count; ++b) {
+    const float* x = feature + static_cast<std::size_t>(row ? row[b] : static_cast<std::uint32_t>(b)) * features * width;
+    float* out = logits + static_cast<std::size_t>(b) * width;
+    for (int a = 0; a < width; a += 32) {
+      f32x8 s0 = load(bias + a), s1 = load(bias + a + 8), s2 = load(bias + a + 16), s3 = load(bias + a + 24);
+      for (int f = 0; f < features; ++f) {
+        const float* xf = x + f * width + a;
+        const f32x8 t = splat(theta[f]);
+        s0 += t * load(xf);
+        s1 += t * load(xf + 8);
+        s2 += t * load(xf + 16);
+        s3 += t * load(xf + 24);
+      }
+      store(out + a, s0);
+      store(out + a + 8, s1);
+      store(out + a + 16, s2);
+      store(out + a + 24, s3);
+    }
+  }
+}
+
+// `some` features at a time, so that their sums stay in registers; 32 lanes are folded to 8 before they are added up over prompts.
+template <int some>
+static inline void gradient_block(const float* feature, const float* logit_gradient, const std::uint32_t* row, int count, int features,
+                                  int width, int first, float* gradient) {
+  f32x8 sum[some];
+  for (int f = 0; f < some; ++f) sum[f] = splat(0);
+  for (int b = 0; b < count; ++b) {
+    const float* g = logit_gradient + static_cast<std::size_t>(b) * width;
+    const float* x = feature + (static_cast<std::size_t>(row[b]) * features + first) * width;
+    for (int a = 0; a < width; a += 32) {
+      const f32x8 g0 = load(g + a), g1 = load(g + a + 8), g2 = load(g + a + 16), g3 = load(g + a + 24);
+      ODRPO_UNROLL
+      for (int f = 0; f < some; ++f) {
+        const float* xf = x + f * width + a;
+        sum[f] += (g0 * load(xf) + g2 * load(xf + 16)) + (g1 * load(xf + 8) + g3 * load(xf + 24));
+      }
+    }
+  }
+  for (int f = 0; f < some; ++f) gradient[first + f] = add_halves(sum[f]);
+}
+
+static void linear_gradient(const float* feature, const float* logit_gradient, const std::uint32_t* row, int count, int features, int width,
+                            float* gradient) {
+  int f = 0;
+  for (; f + 8 <= features; f += 8) gradient_block<8>(feature, logit_gradient, row, count, features, width, f, gradient);
+  for (; f < features; ++f) gradient_block<1>(feature, logit_gradient, row, count, features, width, f, gradient);
+}
+
+// Softmax over rows, sampling by inverse CDF, and the gradient by the logits, on the rollouts' policy or off it.
+//
+//
+// Sampling order: 32 actions are four vectors V0..V3 of 8; the running sum goes down the column of lane l (actions l, l+8, l+16, l+24),
+// then to lane l+1. That is a fixed order like any other, monotone because every sum extends the one before, and it needs 3 vector
+// additions and one chain of 8 instead of a chain of 32.
+
+// Eight rows at a time: what runs across a row (its maximum, the chain of 8) becomes a lane of vectors over the rows.
+static void softmax(const float* logits, const std::uint32_t* row, int count, int width, const SoftmaxRows& out) {
+  for (int first = 0; first < count; first += 8) {
+    const int here = count - first < 8 ? count - first : 8;
+    const float* x[8];
+    float *e[8], *c[8];
+    for (int r = 0; r < 8; ++r) {  // past the end the last row is looked at again
+      const std::size_t i = static_cast<std::size_t>(first + (r < here ? r : here - 1));
+      x[r] = logits + (row ? row[i] : i) * width;
+      e[r] = out.probability + i * width;
+      c[r] = out.cumulative + i * width;
+    }
+    f32x8 top[8];
+    for (int r = 0; r < 8; ++r) {
+      top[r] = load(x[r]);
+      for (int a = 8; a < width; a += 8) top[r] = max(top[r], load(x[r] + a));
+    }
+    float shift[8];
+    store(shift, max_rows(top));
+    f32x8 total = splat(0);
+    for (int a = 0; a < width; a += 32) {
+      // e^(x - max) and its running sums down each column of four
+      f32x8 column[8];
+      for (int r = 0; r < 8; ++r) {
+        const f32x8 h = splat(shift[r]);
+        const f32x8 e0 = exp_negative(load(x[r] + a) - h), e1 = exp_negative(load(x[r] + a + 8) - h);
+        const f32x8 e2 = exp_negative(load(x[r] + a + 16) - h), e3 = exp_negative(load(x[r] + a + 24) - h);
+        const f32x8 s1 = e0 + e1, s2 = s1 + e2, s3 = s2 + e3;
+        store(e[r] + a, e0);
+        store(e[r] + a + 8, e1);
+        store(e[r] + a + 16, e2);
+        store(e[r] + a + 24, e3);
+        store(c[r] + a, e0);
+        store(c[r] + a + 8, s1);
+        store(c[r] + a + 16, s2);
+        store(c[r] + a + 24, s3);
+        column[r] = s3;
+      }
+      // what stands before each column, row by row in a lane
+      transpose(column);
+      for (int l = 0; l < 8; ++l) {
+        const f32x8 sum = column[l];
+        column[l] = total;
+        total = total + sum;
+      }
+      transpose(column);
+      for (int r = 0; r < here; ++r)
+        for (int j = 0; j < 32; j += 8) store(c[r] + a + j, column[r] + load(c[r] + a + j));
+    }
+    const f32x8 inverse = 1.0f / total;
+    for (int r = 0; r < here; ++r) {
+      out.total[first + r] = total[r];
+      const f32x8 scale = splat(inverse[r]);
+      for (int a = 0; a < width; a += 8) store(e[r] + a, load(e[r] + a) * scale);
+    }
+  }
+}
+
+static ExactMeans exact(const float* logits, const float* quality, int count, int width, int actions) {
+  double sum_quality = 0, sum_entropy = 0;  // over rows, in order
+  for (int first = 0; first < count; first += 8) {
+    const int here = count - first < 8 ? count - first : 8;
+    const float *x[8], *q[8];
+    f32x8 top[8], z[8], zq[8], zx[8];  // of a row: maximum; sums of e, e q, e (x - max), lanes folded 32 to 8
+    for (int r = 0; r < 8; ++r) {      // past the end the last row is looked at again
+      const std::size_t at = static_cast<std::size_t>(first + (r < here ? r : here - 1)) * width;
+      x[r] = logits + at;
+      q[r] = quality + at;
+      top[r] = load(x[r]);
+      for (int a = 8; a < width; a += 8) top[r] = max(top[r], load(x[r] + a));
+    }
+    float shift[8];
+    store(shift, max_rows(top));
+    for (int r = 0; r < 8; ++r) {
+      const f32x8 highest = splat(shift[r]);
+      Lanes s = zero_lanes(), sq = zero_lanes(), sx = zero_lanes();
+      for (int a = 0; a < width; a += 32) {
+        ODRPO_UNROLL
+        for (int j = 0; j < 4; ++j) {
+          const f32x8 d = load(x[r] + a + 8 * j) - highest, e = exp_negative(d);
+          s.v[j] += e;
+          sq.v[j] += e * load(q[r] + a + 8 * j);
+          sx.v[j] += e * d;
+        }
+      }
+      z[r] = fold(s);
+      zq[r] = fold(sq);
+      zx[r] = fold(sx);
+    }
+    // E[q] = sum e q / sum e;  -sum pi ln pi = ln sum e - sum e (x - max) / sum e
+    const f32x8 sums = add_rows(z), means = add_rows(zq) / sums, entropies = log_positive(sums) - add_rows(zx) / sums;
+    for (int r = 0; r < here; ++r) {
+      sum_quality += static_cast<double>(means[r]);
+      sum_entropy += static_cast<double>(entropies[r]);
+    }
+  }
+  ExactMeans means;
+  means.quality = sum_quality / count;
+  means.entropy = sum_entropy / count;
+  // the initial policy is uniform; the logarithm is the rows' own, so that the uniform policy's KL is exactly 0
+  const double kl = static_cast<double>(log_positive(splat(static_cast<float>(actions)))[0]) - means.entropy;
+  means.kl = kl > 0 ? kl : 0;
+  return means;
+}
+
+static void sample(const SoftmaxRows& rows, int count, int width, int rollouts, const std::uint32_t* word, int blocks,
+                   std::uint16_t* action) {
+  for (int b = 0; b < count; ++b) {
+    const float* c = rows.cumulative + static_cast<std::size_t>(b) * width;
+    const float total = rows.total[b];
+    // a threshold below the total for every word, so that the action found has a sum above its predecessor's
+    const float below_total = __builtin_bit_cast(float, __builtin_bit_cast(std::int32_t, total) - 1);
+    for (int i = 0; i < rollouts; i += 8) {
+      // a block of words is complete up to a multiple of 4: load 8 only where there are 8
+      u32x8 w = {};
+      const std::uint32_t* from = word + static_cast<std::size_t>(b) * blocks * 4 + i;
+      const int here = blocks * 4 - i;
+      if (here >= 8) w = load(from);
+      else
+        for (int l = 0; l < here; ++l) w[l] = from[l];
+      // midpoints of 2^23 cells: u = 0 would choose the first action however small its probability
+      const f32x8 u = (__builtin_convertvector((i32x8)(w >> 9), f32x8) + 0.5f) * 0x1p-23f;
+      const f32x8 v = min(u * total, splat(below_total));
+      // rank: how many sums do not exceed v. In each 32: the columns that end at or below v, then the column's own first three sums.
+      i32x8 rank = {};
+      for (int a = 0; a < width; a += 32) {
+        i32x8 column = {};
+        ODRPO_UNROLL
+        for (int l = 0; l < 8; ++l) column -= (i32x8)(splat(c[a + 24 + l]) <= v);
+        const i32x8 inside = column & 7;
+        i32x8 within = {};
+        ODRPO_UNROLL
+        for (int j = 0; j < 3; ++j) within -= (i32x8)(lookup(load(c + a + 8 * j), inside) <= v);
+        rank += 4 * column + (within & (column < 8));
+      }
+      // rank in sampling order -> action
+      const i32x8 arm = (rank & ~31) | ((rank & 3) << 3) | ((rank & 31) >> 2);
+      const int most = rollouts - i < 8 ? rollouts - i : 8;
+      for (int l = 0; l < most; ++l) action[b * rollouts + i + l] = static_cast<std::uint16_t>(arm[l]);
+    }
+  }
+}
+
+// g[a] = sum_i c_i (1[a = a_i] - pi_a); `sums`: the c_i, added up eight rollouts at a time.
+static inline void spread(const float* pi, int width, const std::uint16_t* chosen, const float* coefficient, int rollouts, f32x8 sums,
+                          float* g) {
+  const float sum = add_halves(sums);
+  const f32x8 all = splat(-sum);
+  for (int a = 0; a < width; a += 8) store(g + a, load(pi + a) * all);
+  for (int i = 0; i < rollouts; ++i) g[chosen[i]] += coefficient[i];
+}
+
+static void logit_gradient(const SoftmaxRows& rows, int count, int width, int rollouts, const std::uint16_t* action, const float* advantage,
+                           float kl, float reference, float scale, float* gradient) {
+  for (int b = 0; b < count; ++b) {
+    const float* pi = rows.probability + static_cast<std::size_t>(b) * width;
+    const std::uint16_t* chosen = action + b * rollouts;
+    const float* advantages = advantage + b * rollouts;
+    // c_i, eight rollouts a vector; lanes past the last rollout are 0
+    float coefficient[256];
+    f32x8 sums = splat(0);
+    for (int i = 0; i < rollouts; i += 8) {
+      const f32x8 chance = gather(pi, chosen + i, rollouts - i, 1.0f), a = load_some(advantages + i, rollouts - i, 0.0f);
+      f32x8 c = row_math::penalised(a, chance, kl, reference) * scale;
+      for (int l = rollouts - i; l < 8; ++l) c[l] = 0;
+      store(coefficient + i, c);
+      sums += c;
+    }
+    spread(pi, width, chosen, coefficient, rollouts, sums, gradient + static_cast<std::size_t>(b) * width);
+  }
+}
+
+// Lanes of eight rollouts, n of which are there, that take part.
+static inline i32x8 lanes_of_mask(const std::uint8_t* mask, int n) {
+  typedef std::uint8_t u8x8 __attribute__((vector_size(8)));
+  u8x8 k = {};
+  for (int l = 0; l < 8 && l < n; ++l) k[l] = mask[l];
+  return __builtin_convertvector(k, i32x8) != 0;
+}
+
+static int coefficients(const SoftmaxRows& rows, int count, int width, int rollouts, const std::uint16_t* action, const float* advantage,
+                        const RolloutWeights& w, float* out) {
+  int clipped = 0;
+  for (int b = 0; b < count; ++b) {
+    const float* pi = rows.probability + static_cast<std::size_t>(b) * width;
+    for (int i = 0; i < rollouts; i += 8) {
+      const int first = b * rollouts + i, here = rollouts - i;
+      const f32x8 chance = gather(pi, action + first, here, 1.0f), a = load_some(advantage + first, here, 0.0f);
+      const i32x8 part = w.mask ? lanes_of_mask(w.mask + first, here) : i32x8{} == 0;
+      f32x8 c;
+      if (w.old_chance) {
+        const f32x8 ratio = chance / load_some(w.old_chance + first, here, 1.0f);
+        const i32x8 over = ((a > 0) & (ratio > w.highest)) | ((a < 0) & (ratio < w.lowest));
+        clipped += count_true(over & part);
+        c = row_math::penalised(over ? splat(0) : a * ratio, max(chance, splat(smallest_chance)), w.kl, w.reference);
+      } else {
+        c = row_math::penalised(a, chance, w.kl, w.reference);
+      }
+      c = part ? c * w.scale : splat(0);
+      if (here >= 8) store(out + first, c);
+      else
+        for (int l = 0; l < here; ++l) out[first + l] = c[l];
+    }
+  }
+  return clipped;
+}
+
+static void logit_gradient_by(const SoftmaxRows& rows, int count, int width, int rollouts, const std::uint16_t* action,
+                              const float* coefficient, float* gradient) {
+  for (int b = 0; b < count; ++b) {
+    const float* c = coefficient + b * rollouts;
+    f32x8 sums = splat(0);
+    for (int i = 0; i < rollouts; i += 8) sums += load_some(c + i, rollouts - i, 0.0f);
+    const std::size_t at = static_cast<std::size_t>(b) * width;
+    spread(rows.probability + at, width, action + b * rollouts, c, rollouts, sums, gradient + at);
+  }
+}
 
 static float dot(const float* a, const float* b, int n) {
   Lanes s = zero_lanes();

@@ -1,4 +1,4 @@
-// Causal attention with keys kept transposed: a query meets eight keys at once. Included by transformer_stage.cpp.
+// Causal attention, forward and backward, with keys kept transposed: a query meets eight keys at once. Included by transformer_stage.cpp.
 
 // Scores of a (scaled) query against n keys stored in blocks of eight, [room / 8][8 parts][8]; lanes up to the next multiple of 8 get no
 // chance. Returns their largest.
@@ -133,5 +133,168 @@ static void attend(const AttentionShape& s, const KeyCache& cache, int rows, con
     case 8: return attend_by<1>(s, cache, rows, sequence, per_prompt, t, qkv, chance, mixed);
     case 16: return attend_by<2>(s, cache, rows, sequence, per_prompt, t, qkv, chance, mixed);
     default: return attend_by<4>(s, cache, rows, sequence, per_prompt, t, qkv, chance, mixed);
+  }
+}
+
+// Attention's backward pass, prompt by prompt: what its sequences hand back to its keys and values is summed before it is stored.
+//
+
+// Queries of one head with what they attend to: the first `fixed` keys are the prompt's, which all see; then each other, causally.
+template <int parts>
+struct QueryBlock {
+  int n, fixed, fixed_room, own_room;
+  const float *fixed_keys, *fixed_transposed;  ///< rows of K [fixed] (stride apart); V transposed [8 parts][fixed_room]
+  int stride;
+  const float* own_transposed;  ///< V transposed [8 parts][own_room]
+  float *q, *dout;              ///< [n][8 parts], gathered
+  float *p, *ds;                ///< [n][fixed_room + own_room]
+};
+
+// ds = p (dp - sum p dp) / sqrt(head width) for all queries, with dp = dout . V.
+template <int parts>
+static inline void score_gradients(const QueryBlock<parts>& b) {
+  constexpr int hw = 8 * parts;
+  const float scale = 1.0f / math::sqrt(static_cast<float>(hw));
+  const int room = b.fixed_room + b.own_room;
+  for (int t = 0; t < b.n; ++t) {
+    const float *d = b.dout + t * hw, *p = b.p + t * room;
+    float* ds = b.ds + t * room;
+    f32x8 along = splat(0);
+    const int end = b.fixed_room + t + 1;
+    for (int j = 0; j < end; j += 8) {
+      const float* v = j < b.fixed_room ? b.fixed_transposed + j : b.own_transposed + (j - b.fixed_room);
+      const int step = j < b.fixed_room ? b.fixed_room : b.own_room;
+      f32x8 x = splat(0), y = splat(0);
+      ODRPO_UNROLL
+      for (int c = 0; c < hw; c += 2) {
+        x += d[c] * load(v + c * step);
+        y += d[c + 1] * load(v + (c + 1) * step);
+      }
+      x += y;
+      store(ds + j, x);
+      along += x * load(p + j);
+    }
+    const float mean = add_halves(along);
+    for (int j = 0; j < end; j += 8) store(ds + j, load(p + j) * (load(ds + j) - mean) * scale);
+  }
+}
+
+// sum over t in [from, n) of weight[t room] x[t], for two pairs at once.
+template <int parts>
+static inline void add_rows_by(int from, int n, int room, const float* ds, const float* p, const float* q, const float* dout,
+                               f32x8 dk[parts], f32x8 dv[parts]) {
+  constexpr int hw = 8 * parts;
+  for (int t = from; t < n; ++t) {
+    const float a = ds[t * room], b = p[t * room];
+    ODRPO_UNROLL
+    for (int c = 0; c < parts; ++c) {
+      dk[c] += a * load(q + t * hw + 8 * c);
+      dv[c] += b * load(dout + t * hw + 8 * c);
+    }
+  }
+}
+
+template <int parts>
+static void attend_backward_by(const AttentionShape& s, const KeyCache& cache, int prompts, const AttentionGradient& g) {
+  constexpr int hw = 8 * parts;
+  const int row = 3 * s.width, room = s.keys_room(), rows = s.prompt_room > s.response_room ? s.prompt_room : s.response_room;
+  float* prompt_transposed = g.scratch;
+  float* own_transposed = prompt_transposed + static_cast<std::size_t>(s.heads) * hw * s.prompt_room;
+  float *q = own_transposed + hw * rows, *dout = q + rows * hw, *p = dout + rows * hw, *ds = p + static_cast<std::size_t>(rows) * room;
+  float *prompt_dk = ds + static_cast<std::size_t>(rows) * room, *prompt_dv = prompt_dk + static_cast<std::size_t>(s.heads) * s.prompt * hw;
+  const auto gather = [&](int t, std::size_t at, int h, int from, int count) {
+    const float *query = g.qkv + at * row + h * hw, *d = g.dmixed + at * s.width + h * hw, *chance = g.chance + (at * s.heads + h) * room;
+    for (int c = 0; c < hw; c += 8) {
+      store(q + t * hw + c, load(query + c));
+      store(dout + t * hw + c, load(d + c));
+    }
+    for (int j = 0; j < count; j += 8) store(p + t * count + j, load(chance + from + j));
+  };
+  for (int b = 0; b < prompts; ++b) {
+    const std::size_t first = static_cast<std::size_t>(b) * s.prompt;
+    const float* prompt = g.qkv + first * row;
+    for (int h = 0; h < s.heads; ++h)
+      for (int c = 0; c < hw; ++c)
+        for (int j = 0; j < s.prompt_room; ++j)
+          prompt_transposed[(h * hw + c) * s.prompt_room + j] = j < s.prompt ? prompt[j * row + 2 * s.width + h * hw + c] : 0.0f;
+    for (int i = 0; i < 2 * s.heads * s.prompt * hw; ++i) prompt_dk[i] = 0;
+
+    for (int i = b * g.per_prompt; i < (b + 1) * g.per_prompt; ++i) {
+      const int n = g.count[i];
+      const int* place = g.place + static_cast<std::size_t>(i) * s.response;
+      for (int h = 0; h < s.heads; ++h) {
+        const float* values = cache.values + (static_cast<std::size_t>(i) * s.heads + h) * hw * s.response_room;
+        for (int j = 0; j < n; j += 8)
+          for (int c = 0; c < hw; c += 8) {
+            f32x8 block[8];
+            ODRPO_UNROLL
+            for (int l = 0; l < 8; ++l) block[l] = load(values + (j + l) * hw + c);
+            transpose(block);
+            ODRPO_UNROLL
+            for (int l = 0; l < 8; ++l) store(own_transposed + (c + l) * s.response_room + j, block[l]);
+          }
+        for (int t = 0; t < n; ++t) gather(t, place[t], h, 0, room);
+        const float* fixed_keys = prompt + s.width + h * hw;
+        const float* fixed_values = prompt_transposed + h * hw * s.prompt_room;
+        score_gradients<parts>(
+            {n, s.prompt, s.prompt_room, s.response_room, fixed_keys, fixed_values, row, own_transposed, q, dout, p, ds});
+        for (int t = 0; t < n; ++t) {
+          f32x8 dq[2][parts] = {};
+          const float* score = ds + t * room;
+          add_values<parts>(s.prompt, score, fixed_keys, row, dq);
+          for (int j = 0; j <= t; ++j) {
+            const float* key = g.qkv + static_cast<std::size_t>(place[j]) * row + s.width + h * hw;
+            ODRPO_UNROLL
+            for (int c = 0; c < parts; ++c) dq[j & 1][c] += score[s.prompt_room + j] * load(key + 8 * c);
+          }
+          f32x8 dk[parts] = {}, dv[parts] = {};
+          add_rows_by<parts>(t, n, room, ds + s.prompt_room + t, p + s.prompt_room + t, q, dout, dk, dv);
+          float* to = g.dqkv + static_cast<std::size_t>(place[t]) * row + h * hw;
+          ODRPO_UNROLL
+          for (int c = 0; c < parts; ++c) {
+            store(to + 8 * c, dq[0][c] + dq[1][c]);
+            store(to + s.width + 8 * c, dk[c]);
+            store(to + 2 * s.width + 8 * c, dv[c]);
+          }
+        }
+        for (int j = 0; j < s.prompt; ++j) {
+          float *dk_sum = prompt_dk + (h * s.prompt + j) * hw, *dv_sum = prompt_dv + (h * s.prompt + j) * hw;
+          f32x8 dk[parts], dv[parts];
+          for (int c = 0; c < parts; ++c) dk[c] = load(dk_sum + 8 * c), dv[c] = load(dv_sum + 8 * c);
+          add_rows_by<parts>(0, n, room, ds + j, p + j, q, dout, dk, dv);
+          for (int c = 0; c < parts; ++c) store(dk_sum + 8 * c, dk[c]), store(dv_sum + 8 * c, dv[c]);
+        }
+      }
+    }
+
+    // the prompt's own tokens among themselves, and what the sequences left for them
+    for (int h = 0; h < s.heads; ++h) {
+      const int own = s.prompt_room;
+      for (int t = 0; t < s.prompt; ++t) gather(t, first + t, h, 0, own);
+      score_gradients<parts>({s.prompt, 0, 0, own, prompt, prompt, row, prompt_transposed + h * hw * own, q, dout, p, ds});
+      for (int t = 0; t < s.prompt; ++t) {
+        f32x8 dq[2][parts] = {}, dk[parts], dv[parts];
+        add_values<parts>(t + 1, ds + t * own, prompt + s.width + h * hw, row, dq);
+        for (int c = 0; c < parts; ++c) {
+          dk[c] = load(prompt_dk + (h * s.prompt + t) * hw + 8 * c);
+          dv[c] = load(prompt_dv + (h * s.prompt + t) * hw + 8 * c);
+        }
+        add_rows_by<parts>(t, s.prompt, own, ds + t, p + t, q, dout, dk, dv);
+        float* to = g.dqkv + (first + t) * row + h * hw;
+        for (int c = 0; c < parts; ++c) {
+          store(to + 8 * c, dq[0][c] + dq[1][c]);
+          store(to + s.width + 8 * c, dk[c]);
+          store(to + 2 * s.width + 8 * c, dv[c]);
+        }
+      }
+    }
+  }
+}
+
+static void attend_backward(const AttentionShape& s, const KeyCache& cache, int prompts, const AttentionGradient& g) {
+  switch (s.head_width()) {
+    case 8: return attend_backward_by<1>(s, cache, prompts, g);
+    case 16: return attend_backward_by<2>(s, cache, prompts, g);
+    default: return attend_backward_by<4>(s, cache, prompts, g);
   }
 }

@@ -1,6 +1,6 @@
 // Coefficients per token, and the backward pass: heads, then each layer's MLP in chunks of rows, attention by prompt, projections in
 // chunks.
-#include "policies/transformer/backward.hpp"
+#include "policies/transformer/pass.hpp"
 
 #include <algorithm>
 

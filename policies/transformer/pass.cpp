@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include "kernels/matmul.hpp"
 #include "policies/transformer/stages.hpp"
 
 namespace odrpo {
@@ -249,6 +250,25 @@ double policy_bytes(const TransformerConfig& config, const TransformerShape& s, 
   const double rollouts = n.sequences * (3 * s.response + 1) + 2 * n.sites;  // tokens and their chances, coefficients
   const double floats = backward + rollouts + 3 * weights + 2 * head + 2 * trained + 2 * adapters;
   return 4 * floats + pass_bytes(s, prompts, per_prompt, true) + pass_bytes(s, prompts, per_prompt, false);
+}
+
+// Picks the compiled copy of transformer_stage.cpp.
+
+namespace portable {
+extern const TransformerStages transformer_table;
+}
+namespace avx2 {
+extern const TransformerStages transformer_table;
+}
+const TransformerStages& transformer_stages(Isa isa) {
+  // the avx2 copy uses fused multiply-add, as the product of that name does
+  return isa == Isa::avx2 && has_engine(ProductEngine::avx2) ? avx2::transformer_table : portable::transformer_table;
+}
+
+std::size_t attention_scratch(const AttentionShape& s) {
+  const std::size_t rows = static_cast<std::size_t>(std::max(s.prompt_room, s.response_room)), hw = s.head_width(), keys = s.keys_room();
+  // values transposed (prompt: of every head), queries and gradients of one head, chances and score gradients; the prompt's dK and dV
+  return hw * s.prompt_room * s.heads + hw * rows + 2 * rows * hw + 2 * rows * keys + 2 * s.heads * s.prompt * hw;
 }
 
 }  // namespace odrpo

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "kernels/shared/utf8.hpp"
-#include "kernels/system/page_text.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
 #include "results/store/record.hpp"
@@ -30,12 +29,8 @@ bool is_value(const ColumnInfo& column) {
 /// The settings of a resolved text: "key = value", a value over several lines in one.
 std::vector<std::pair<std::string, std::string>> settings_of(const std::string* text) {
   std::vector<std::pair<std::string, std::string>> settings;
-  std::string_view rest = text ? std::string_view(*text) : std::string_view();
   int open = 0;  // brackets of the value at hand
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  for (const std::string_view line : lines_of(text ? *text : "")) {
     if (open == 0) {
       const std::size_t equals = line.find(" = ");
       if (line.empty() || line[0] == '#' || equals == std::string_view::npos) continue;

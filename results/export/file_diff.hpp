@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "results/store/result_file.hpp"
+#include "results/store/record.hpp"
 
 namespace odrpo {
 

@@ -6,9 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/shared/word.hpp"
+#include "kernels/shared/words.hpp"
 #include "results/store/record.hpp"
-#include "results/store/result_file.hpp"
 
 namespace odrpo {
 

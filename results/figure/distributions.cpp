@@ -5,9 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/math.hpp"
 #include "kernels/shared/failure.hpp"
 #include "results/figure/figure.hpp"
-#include "results/figure/panels.hpp"
+#include "results/figure/parts.hpp"
 #include "results/stats/aggregate_metrics.hpp"
 #include "results/stats/bootstrap.hpp"
 #include "results/table/render/cell_texts.hpp"
@@ -15,7 +16,6 @@
 namespace odrpo {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr int profile_points = 61, resamples = 1000;
 constexpr double level = 0.95;      // of a profile's intervals
 constexpr double most_work = 2e10;  // additions: a minute or so
@@ -64,9 +64,9 @@ std::vector<FigurePoint> outline(const std::vector<double>& values, const std::v
     const auto right = std::upper_bound(edges.begin() + 1, edges.end() - 1, value);
     counts[static_cast<std::size_t>(right - edges.begin()) - 1] += 1;
   }
-  std::vector<FigurePoint> points{{edges[0], 0, nan, nan}};
-  for (std::size_t i = 0; i < counts.size(); ++i) points.push_back({edges[i], counts[i], nan, nan});
-  points.push_back({edges.back(), 0, nan, nan});
+  std::vector<FigurePoint> points{{edges[0], 0, undefined, undefined}};
+  for (std::size_t i = 0; i < counts.size(); ++i) points.push_back({edges[i], counts[i], undefined, undefined});
+  points.push_back({edges.back(), 0, undefined, undefined});
   return points;
 }
 
@@ -81,7 +81,7 @@ Figure histogram_figure(const TableModel& table, std::span<const SeriesStyle> st
       FigurePanel panel;
       panel.kind = PanelKind::steps;
       panel.title = block_text(table, block, false);
-      if (width > 1) panel.title += fmt::format("{}{}={}", panel.title.empty() ? "" : ", ", table.spec.columns, table.columns[c]);
+      if (width > 1) add_item(panel.title, table.spec.columns + "=" + table.columns[c]);
       panel.x_label = value_text(table.values[0]);
       panel.y_label = "runs";
       std::vector<double> all;
@@ -164,7 +164,6 @@ Figure profile_figure(const TableModel& table, std::span<const SeriesStyle> styl
 
 Figure values_histogram(std::span<const double> values, double from, double to, int bins, std::vector<FigureMark> marks,
                         const std::string& x_label, const std::string& y_label) {
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> counts(static_cast<std::size_t>(bins), 0.0);
   for (const double value : values) {
     const double place = (value - from) / (to - from) * bins;
@@ -176,15 +175,14 @@ Figure values_histogram(std::span<const double> values, double from, double to, 
   panel.x_label = x_label;
   panel.y_label = y_label;
   panel.marks = std::move(marks);
-  FigureSeries series{"values", {6, 0, 0}, {{from, 0, nan, nan}}};
-  for (int b = 0; b < bins; ++b) series.points.push_back({from + (to - from) * b / bins, counts[static_cast<std::size_t>(b)], nan, nan});
-  series.points.push_back({to, 0, nan, nan});
+  FigureSeries series{"values", {6, 0, 0}, {{from, 0, undefined, undefined}}};
+  for (int b = 0; b < bins; ++b) series.points.push_back({from + (to - from) * b / bins, counts[static_cast<std::size_t>(b)], undefined, undefined});
+  series.points.push_back({to, 0, undefined, undefined});
   panel.series.push_back(std::move(series));
   return {"", {std::move(panel)}};
 }
 
 Figure fields_figure(std::span<const ValueField> fields, std::size_t columns, const std::string& x_label, const std::string& y_label) {
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   Figure figure;
   for (const ValueField& field : fields) {
     FigurePanel panel;
@@ -198,7 +196,7 @@ Figure fields_figure(std::span<const ValueField> fields, std::size_t columns, co
     for (std::size_t r = 0; (r + 1) * columns <= field.value.size(); ++r) {
       FigureSeries series{std::to_string(r + 1), {}, {}};
       for (std::size_t c = 0; c < columns; ++c)
-        series.points.push_back({static_cast<double>(c + 1), field.value[r * columns + c], nan, nan});
+        series.points.push_back({static_cast<double>(c + 1), field.value[r * columns + c], undefined, undefined});
       panel.series.push_back(std::move(series));
     }
     figure.panels.push_back(std::move(panel));

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/shared/word.hpp"
+#include "kernels/shared/words.hpp"
 #include "results/table/model.hpp"
 
 namespace odrpo {

@@ -1,107 +1,46 @@
 // Starts gnuplot on a script and takes the figure from it.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
-#include <utility>
 
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/process.hpp"
+#include "kernels/system/text.hpp"
 #include "results/figure/figure.hpp"
-#include "results/figure/script.hpp"
+#include "results/figure/parts.hpp"
 #include "results/scores/csv.hpp"
-
-extern char** environ;
 
 namespace odrpo {
 namespace {
 
 [[noreturn]] void cannot_draw(const std::string& why) { throw Failure(Exit::io, "cannot draw the figure: " + why); }
 
-/// A file in memory: what a program reads or writes is there at once, and neither side waits for the other.
-class MemoryFile {
- public:
-  MemoryFile() : file_(::memfd_create("figure", MFD_CLOEXEC)) {
-    if (file_ < 0) cannot_draw(std::strerror(errno));
-  }
-  ~MemoryFile() { ::close(file_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  int descriptor() const { return file_; }
-  void write(std::string_view text) {
-    while (!text.empty()) {
-      const auto n = ::write(file_, text.data(), text.size());
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) cannot_draw(std::strerror(errno));
-      text.remove_prefix(static_cast<std::size_t>(n));
-    }
-    ::lseek(file_, 0, SEEK_SET);
-  }
-  std::string read() const {
-    struct stat info {};
-    ::fstat(file_, &info);
-    std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
-    std::size_t at = 0;
-    while (at < bytes.size()) {
-      const auto n = ::pread(file_, bytes.data() + at, bytes.size() - at, static_cast<off_t>(at));
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) break;
-      at += static_cast<std::size_t>(n);
-    }
-    bytes.resize(at);
-    return bytes;
-  }
-
- private:
-  int file_;
-};
-
-/// Runs gnuplot; its exit status as waitpid gives it.
-int run_gnuplot(const MemoryFile& in, const MemoryFile& out, const MemoryFile& messages) {
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, in.descriptor(), 0);
-  ::posix_spawn_file_actions_adddup2(&actions, out.descriptor(), 1);
-  ::posix_spawn_file_actions_adddup2(&actions, messages.descriptor(), 2);
-  std::string program = "gnuplot", no_settings_of_the_user = "-d", from_stdin = "-";
-  char* const arguments[] = {program.data(), no_settings_of_the_user.data(), from_stdin.data(), nullptr};
-  pid_t child = 0;
-  const int error = ::posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments, environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (error == ENOENT) cannot_draw("gnuplot is not there (Debian: apt-get install gnuplot-nox); --data writes the numbers without it");
-  if (error != 0) cannot_draw(std::string("gnuplot does not start: ") + std::strerror(error));
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) cannot_draw(std::strerror(errno));
-  return status;
-}
-
 /// The line of gnuplot's messages that says what is wrong: the last that is not blank.
 std::string reason(const std::string& messages) {
   std::string last;
-  for (std::size_t from = 0; from < messages.size();) {
-    const std::size_t end = std::min(messages.find('\n', from), messages.size());
-    if (messages.find_first_not_of(" \t", from) < end) last = messages.substr(from, end - from);
-    from = end + 1;
-  }
+  for (const std::string& line : lines_of(messages))
+    if (line.find_first_not_of(" \t") != line.npos) last = line;
   return last.empty() ? "gnuplot did not succeed" : "gnuplot: " + printable_text(last);
 }
 
 }  // namespace
 
 std::string draw_figure(const Figure& figure, FigureFormat format, FigureSize size) {
-  MemoryFile in, out, messages;
-  in.write(figure_script(figure, format, size));
-  const int status = run_gnuplot(in, out, messages);
-  std::string bytes = out.read();
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || bytes.empty()) cannot_draw(reason(messages.read()));
+  // -d: without the settings of the user; -: the script comes from stdin
+  const Command command{find_program("gnuplot"), {"gnuplot", "-d", "-"}, own_environment()};
+  std::string bytes;
+  try {
+    Process gnuplot("gnuplot", command, {});
+    const ProcessEnd end = gnuplot.finish([&](std::string_view more) { bytes += more; }, "the figure", figure_script(figure, format, size));
+    if (!end.good() || bytes.empty()) cannot_draw(reason(gnuplot.errors()));
+  } catch (const StartFailure& failure) {
+    if (failure.error != ENOENT) cannot_draw(std::string("gnuplot does not start: ") + std::strerror(failure.error));
+    cannot_draw("gnuplot is not there (Debian: apt-get install gnuplot-nox); --data writes the numbers without it");
+  }
   return bytes;
 }
 

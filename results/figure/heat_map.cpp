@@ -1,9 +1,9 @@
 // Fields of many cells: one image, and its bar of colours.
-#include "results/figure/script.hpp"
+#include <cmath>
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include "results/figure/parts.hpp"
 
 namespace odrpo {
 namespace {

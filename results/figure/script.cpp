@@ -1,5 +1,5 @@
 // Writes gnuplot's commands: texts and numbers as data blocks first, then one plot for each panel.
-#include "results/figure/script.hpp"
+#include "results/figure/parts.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "kernels/shared/utf8.hpp"
-#include "results/figure/panel_layout.hpp"
 
 namespace odrpo {
 namespace {
@@ -20,7 +19,7 @@ constexpr int symbol_of[series_symbols] = {7, 5, 9, 13, 11, 15, 3};
 constexpr std::size_t few_points = 12;  // so many have a symbol each
 
 /// A number as gnuplot reads it.
-std::string number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : "NaN"; }
+std::string script_number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : "NaN"; }
 
 class Script {
  public:
@@ -48,7 +47,7 @@ class Script {
   std::string block(const std::vector<FigurePoint>& points) {
     std::string name = fmt::format("$d{}", ++data_);
     blocks_ += name + " << END_OF_DATA\n";
-    for (const FigurePoint& p : points) blocks_ += fmt::format("{} {} {} {}\n", number(p.x), number(p.y), number(p.lo), number(p.hi));
+    for (const FigurePoint& p : points) blocks_ += fmt::format("{} {} {} {}\n", script_number(p.x), script_number(p.y), script_number(p.lo), script_number(p.hi));
     blocks_ += "END_OF_DATA\n";
     return name;
   }
@@ -131,9 +130,9 @@ class Script {
 
   /// The ends and ticks of an axis of numbers.
   static std::string axis(const char* name, const FigureAxis& axis) {
-    std::string out = fmt::format("set {}range [{}:{}]\nset {}tics (", name, number(axis.from), number(axis.to), name);
+    std::string out = fmt::format("set {}range [{}:{}]\nset {}tics (", name, script_number(axis.from), script_number(axis.to), name);
     for (std::size_t i = 0; i < axis.ticks.size(); ++i)
-      out += fmt::format("{}\"{}\" {}", i == 0 ? "" : ", ", axis.labels[i], number(axis.ticks[i]));
+      out += fmt::format("{}\"{}\" {}", i == 0 ? "" : ", ", axis.labels[i], script_number(axis.ticks[i]));
     return out + ")\n";
   }
 
@@ -215,10 +214,10 @@ class Script {
     for (std::size_t m = 0; m < panel.marks.size(); ++m) {
       const FigureMark& mark = panel.marks[m];
       const double at = (mark.x - place.x.from) / span;
-      out += fmt::format("set arrow {} from {}, graph 0 to {}, graph 1 nohead front lw 1.2 dt {} lc {}\n", 6000 + m, number(mark.x),
-                         number(mark.x), m == 0 ? "1" : "(4,3)", m == 0 ? "rgb \"#D55E00\"" : "rgb \"black\"");
+      out += fmt::format("set arrow {} from {}, graph 0 to {}, graph 1 nohead front lw 1.2 dt {} lc {}\n", 6000 + m, script_number(mark.x),
+                         script_number(mark.x), m == 0 ? "1" : "(4,3)", m == 0 ? "rgb \"#D55E00\"" : "rgb \"black\"");
       if (!mark.text.empty())
-        out += fmt::format("set label {} {} at {}, graph 1 {} offset 0,0.6 front noenhanced\n", 6000 + m, text(mark.text), number(mark.x),
+        out += fmt::format("set label {} {} at {}, graph 1 {} offset 0,0.6 front noenhanced\n", 6000 + m, text(mark.text), script_number(mark.x),
                            at < 0.2   ? "left"
                            : at > 0.8 ? "right"
                                       : "center");
@@ -275,9 +274,9 @@ class Script {
     std::string cells, light, dark;
     for (std::size_t s = 0; s < panel.series.size(); ++s)
       for (const FigurePoint& point : panel.series[s].points) {
-        cells += fmt::format("{} {} {}\n", number(point.x), s, number(point.y));
+        cells += fmt::format("{} {} {}\n", script_number(point.x), s, script_number(point.y));
         (point.y < least + 0.55 * (largest - least) ? light : dark) +=
-            fmt::format("{} {} {:.{}f}\n", number(point.x), s, point.y, panel.decimals);
+            fmt::format("{} {} {:.{}f}\n", script_number(point.x), s, point.y, panel.decimals);
       }
     const int id = ++data_;
     for (const auto& [name, rows] : {std::pair{"cells", cells}, {"light", light}, {"dark", dark}})
@@ -288,13 +287,13 @@ class Script {
         "unset border\nset tics scale 0\nset xrange [-0.5:{}]\nset yrange [{}:-0.5]\nset cbrange [{}:{}]\n"
         "set colorbox user origin screen {:.5f},{:.5f} size screen {:.5f},{:.5f} noborder\n"
         "{}",
-        static_cast<double>(panel.x_names.size()) - 0.5, static_cast<double>(panel.y_names.size()) - 0.5, number(least), number(largest),
+        static_cast<double>(panel.x_names.size()) - 0.5, static_cast<double>(panel.y_names.size()) - 0.5, script_number(least), script_number(largest),
         x(place.right + 0.06), y(place.bottom), x(0.09), y(place.top) - y(place.bottom), palette_commands(false, {}));
     out += "set cbtics (";
     bool first = true;
     for (std::size_t i = 0; i < place.y.ticks.size(); ++i) {
       if (place.y.ticks[i] < least || place.y.ticks[i] > largest) continue;
-      out += fmt::format("{}\"{}\" {}", first ? "" : ", ", place.y.labels[i], number(place.y.ticks[i]));
+      out += fmt::format("{}\"{}\" {}", first ? "" : ", ", place.y.labels[i], script_number(place.y.ticks[i]));
       first = false;
     }
     out += ") offset -0.6,0 scale 0\n";

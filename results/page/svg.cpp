@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/shared/failure.hpp"
+#include "kernels/system/text.hpp"
 #include "results/page/html_page.hpp"
 #include "results/page/html_text.hpp"
 
@@ -96,11 +97,7 @@ std::string attribute_text(std::string_view name, std::string_view given, const 
 /// The attributes of a tag, those in its `style` too, which has the last word; each once.
 std::string attributes_text(const Tag& tag, const std::string& prefix) {
   std::vector<std::pair<std::string_view, std::string_view>> all;
-  const auto trimmed = [](std::string_view text) {
-    while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-    while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-    return text;
-  };
+  const auto bare = [](std::string_view text) { return trimmed(text, " \t\n\r\f"); };
   const auto set = [&](std::string_view name, std::string_view value) {
     std::erase_if(all, [&](const auto& a) { return a.first == name; });
     all.emplace_back(name, value);
@@ -110,7 +107,7 @@ std::string attributes_text(const Tag& tag, const std::string& prefix) {
   for (const auto& [name, value] : tag.attributes)
     for (std::size_t from = 0; name == "style" && from < value.size();) {
       const std::size_t end = std::min(value.find(';', from), value.size()), colon = value.find(':', from);
-      if (colon < end) set(trimmed(value.substr(from, colon - from)), trimmed(value.substr(colon + 1, end - colon - 1)));
+      if (colon < end) set(bare(value.substr(from, colon - from)), bare(value.substr(colon + 1, end - colon - 1)));
       from = end + 1;
     }
   std::string out;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/math.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "results/page/html_page.hpp"
 #include "results/page/html_text.hpp"
@@ -18,7 +19,6 @@ constexpr std::size_t longest_name = 300;     ///< characters of a name that are
 constexpr std::size_t wide_table = 10;        ///< columns with comparisons; a wider one is printed on a page across
 constexpr std::size_t short_name = 32;        ///< columns of a name that stays in one line
 constexpr std::size_t legend_bytes = 20'000;  ///< of one table
-constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
 std::string name_html(std::string_view name) { return markup_text(cut_text(name, longest_name)); }
 
@@ -102,7 +102,7 @@ std::size_t append_block(std::string& out, const TableModel& table, const TableB
   const Grid grid = grid_of(table, block, style);
   const std::size_t columns = std::min(grid.heading.size(), page_columns);
   std::string caption = table.values.size() == 1 ? value_text(table.values[0]) : "";
-  if (table.blocks.size() > 1) caption += (caption.empty() ? "" : "; ") + cut_text(block_text(table, block, false), 4 * longest_name);
+  if (table.blocks.size() > 1) add_item(caption, cut_text(block_text(table, block, false), 4 * longest_name), "; ");
   std::string text =
       fmt::format("<div class=\"scroll{}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table>\n{}{}<tbody>\n",
                   columns > 0 && columns * grid.heading[0].size() > wide_table ? " wide" : "", caption.empty() ? "table" : markup_text(caption),

@@ -1,8 +1,7 @@
 // Cells to table: a counting sort by response, then each response's few ratings by column.
-#include "results/scores/cells.hpp"
+#include "results/scores/rows.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "kernels/shared/failure.hpp"
+#include "kernels/system/text.hpp"
 #include "results/scores/csv.hpp"
 
 namespace odrpo {
@@ -182,13 +182,6 @@ ScoreTable make_score_table(ScoreCells cells, std::vector<double> values, CsvErr
 
 namespace {
 
-std::optional<std::int64_t> whole(std::string_view text) {
-  std::int64_t value;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 std::size_t hash(std::uint32_t group, std::string_view text) {
   return std::hash<std::string_view>()(text) + std::size_t{group} * 0x9e3779b97f4a7c15u;
 }
@@ -199,7 +192,7 @@ std::size_t spread(std::size_t h) { return h ^ (h >> 32); }
 std::string_view plain_id(std::string_view text, std::string& buffer) {
   const bool plain = text.size() == 1 || (!text.empty() && text[0] >= '1' && text[0] <= '9');
   if (plain) return text;
-  const auto value = whole(text);
+  const auto value = number_from<std::int64_t>(text);
   if (!value) return text;
   buffer = std::to_string(*value);
   return buffer;
@@ -236,7 +229,7 @@ std::vector<std::uint32_t> IdTable::sorted(const std::vector<std::uint32_t>& gro
   };
   std::vector<Place> place(keys_.size());
   for (std::uint32_t i = 0; i < size(); ++i) {
-    const auto value = whole(text(i));
+    const auto value = number_from<std::int64_t>(text(i));
     place[i] = {group_rank.empty() ? keys_[i].group : group_rank[keys_[i].group], !value, value.value_or(0)};
   }
   const auto before = [&](std::uint32_t a, std::uint32_t b) {
@@ -274,6 +267,6 @@ std::vector<std::uint32_t> ranks_of(const std::vector<std::uint32_t>& sorted) {
   return rank;
 }
 
-std::string shown_id(std::string_view text) { return whole(text) ? std::string(text) : shown_cell(text); }
+std::string shown_id(std::string_view text) { return number_from<std::int64_t>(text) ? std::string(text) : shown_cell(text); }
 
 }  // namespace odrpo

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 namespace {
@@ -78,10 +79,8 @@ std::string csv_text(const CsvField& field) {
 }
 
 std::optional<double> number_of(const std::string& text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || std::isnan(number)) return std::nullopt;
-  return number;
+  const auto number = number_from<double>(text);
+  return number && std::isnan(*number) ? std::nullopt : number;
 }
 
 std::string exact_text(double value) { return std::isnan(value) ? "" : fmt::format("{}", value); }

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "kernels/shared/failure.hpp"
-#include "results/scores/cells.hpp"
-#include "results/scores/row.hpp"
+#include "kernels/system/text.hpp"
+#include "results/scores/rows.hpp"
 
 namespace odrpo {
 namespace {
@@ -23,8 +23,7 @@ struct Read {
   const char* hint = nullptr;  ///< such a text is a mistake of the file, not an answer of the judge
 };
 Read read_number(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
+  text = trimmed(text, " ");
   const bool plus = text.size() > 1 && text[0] == '+' && text[1] != '-';
   if (plus) text.remove_prefix(1);
   double value = 0;
@@ -112,15 +111,14 @@ class CellReader {
     const std::string_view text = id(row, rater_field, judge_, good);
     const Quotient& q = source_.rater_quotient();
     if (q.divisor == 0 || !good) return text;
-    long long value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) {
+    const auto value = number_from<long long>(text);
+    if (!value) {
       add(row.field[rater_field],
           shown_list(q.column) + " " + shown_cell(text) + ": a whole number is wanted, for the judge is " + shown_list(columns_.rater));
       good = false;
       return text;
     }
-    return judge_ = std::to_string(q.of(value));
+    return judge_ = std::to_string(q.of(*value));
   }
 
   void read_row(const ScoreRow& row) {

@@ -1,17 +1,40 @@
-// Repeated scores of real judges: the table of a CSV, TSV or JSON lines file.
+// Repeated scores of real judges: the table of a CSV, TSV or JSON lines file, read and written; and its scale.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kernels/shared/score_table.hpp"
 #include "results/scores/csv.hpp"
-#include "results/scores/row.hpp"
-#include "results/scores/scale.hpp"
+#include "results/scores/rows.hpp"
 
 namespace odrpo {
+
+// The scale of a file of scores: which number is which level.
+
+inline constexpr int most_levels = 100;  ///< of a scale
+
+/// The values that scores may have, increasing; empty = those of the file.
+struct ScoreScale {
+  std::vector<double> values;
+};
+
+/// 1, 2, …, `levels`.
+ScoreScale scale_of_levels(int levels);
+
+/// The scale that a text states: "0..10" (step 1) or "0..5 by 0.5". Nothing where it states none of 2..most_levels values.
+std::optional<ScoreScale> parse_scale(std::string_view text);
+
+/// The scale of the scores that a file has (`found`: different, increasing). Whole numbers from 1: 1..the largest. Otherwise the grid from
+/// the least to the greatest by the largest step that meets all, when that has at most most_levels values; otherwise `found` itself.
+std::vector<double> scale_of_scores(const std::vector<double>& found);
+
+/// "1..6", "0..10 by 0.5", or the values themselves: "0, 0.3, 7".
+std::string scale_text(const std::vector<double>& values);
 
 inline constexpr std::size_t max_scores_bytes = std::size_t{1} << 30;  ///< largest file, bytes
 
@@ -30,5 +53,17 @@ inline constexpr std::size_t max_scores_bytes = std::size_t{1} << 30;  ///< larg
 ///
 /// Takes 13 bytes a row while it reads, 18 while it sorts, and the ids once each.
 ScoreTable parse_scores(std::string_view text, const std::string& file, const ScoreColumns& columns = {}, const ScoreScale& scale = {});
+
+// Writes a table of scores as CSV, TSV or JSON lines, such as parse_scores() reads.
+
+enum class ScoreFormat { csv, tsv, json_lines };
+
+/// By the end of a file's name: .tsv, .jsonl and .ndjson; CSV otherwise.
+ScoreFormat score_format(std::string_view path);
+
+/// Hands the file to `out` piece by piece. A row for each rating, with prompt_id, response_id (from 1 in each prompt), sample_id, rater_id
+/// where judges have names, score (one of the table's values; "unreadable" when it could not be read), and gold where a response has one.
+/// `comment`: a line of CSV and TSV behind `#`; JSON lines have none.
+void write_scores(const ScoreTable& table, ScoreFormat format, std::string_view comment, const std::function<void(std::string_view)>& out);
 
 }  // namespace odrpo

@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 
+#include "kernels/math.hpp"
+
 namespace odrpo {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 bool complete(const TaskScores& scores) {
   return !scores.empty() && std::none_of(scores.begin(), scores.end(), [](const auto& runs) { return runs.empty(); });
@@ -63,14 +62,14 @@ double share_of_wins(const std::vector<double>& x, std::vector<double> y) {
 
 }  // namespace
 
-double aggregate_mean(const TaskScores& scores) { return complete(scores) ? mean(task_means(scores)) : nan; }
+double aggregate_mean(const TaskScores& scores) { return complete(scores) ? mean(task_means(scores)) : undefined; }
 
-double aggregate_median(const TaskScores& scores) { return complete(scores) ? median(task_means(scores)) : nan; }
+double aggregate_median(const TaskScores& scores) { return complete(scores) ? median(task_means(scores)) : undefined; }
 
-double median_of_runs(const TaskScores& scores) { return complete(scores) ? median(all_runs(scores)) : nan; }
+double median_of_runs(const TaskScores& scores) { return complete(scores) ? median(all_runs(scores)) : undefined; }
 
 double interquartile_mean(const TaskScores& scores) {
-  if (!complete(scores)) return nan;
+  if (!complete(scores)) return undefined;
   std::vector<double> all = all_runs(scores);
   sort(all);
   const auto cut = static_cast<std::ptrdiff_t>(all.size() / 4);
@@ -78,14 +77,14 @@ double interquartile_mean(const TaskScores& scores) {
 }
 
 double optimality_gap(const TaskScores& scores, double gamma) {
-  if (!complete(scores)) return nan;
+  if (!complete(scores)) return undefined;
   std::vector<double> all = all_runs(scores);
   for (double& v : all) v = std::min(v, gamma);
   return gamma - mean(all);
 }
 
 double probability_of_improvement(const TaskScores& x, const TaskScores& y) {
-  if (!complete(x) || !complete(y) || x.size() != y.size()) return nan;
+  if (!complete(x) || !complete(y) || x.size() != y.size()) return undefined;
   std::vector<double> shares;
   for (std::size_t t = 0; t < x.size(); ++t) shares.push_back(share_of_wins(x[t], y[t]));
   return mean(shares);
@@ -99,14 +98,14 @@ std::vector<double> win_shares(const std::vector<double>& x, std::vector<double>
 }
 
 double run_score_distribution(const TaskScores& scores, double tau) {
-  if (!complete(scores)) return nan;
+  if (!complete(scores)) return undefined;
   const std::vector<double> all = all_runs(scores);
   const auto above = std::count_if(all.begin(), all.end(), [&](double v) { return v > tau; });
   return static_cast<double>(above) / static_cast<double>(all.size());
 }
 
 double average_score_distribution(const TaskScores& scores, double tau) {
-  if (!complete(scores)) return nan;
+  if (!complete(scores)) return undefined;
   const auto above = std::count_if(scores.begin(), scores.end(), [&](const auto& runs) { return mean(runs) > tau; });
   return static_cast<double>(above) / static_cast<double>(scores.size());
 }

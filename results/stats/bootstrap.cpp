@@ -13,13 +13,12 @@
 namespace odrpo {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::uint32_t most_groups = 1000;
 constexpr double tie_tolerance = 1e-13;  // of the largest value: sums of the same numbers in another order differ by less
 
 /// Of the lower half, where a probability has all its digits.
 double normal_quantile(double p) {
-  if (!(p > 0 && p < 1)) return nan;
+  if (!(p > 0 && p < 1)) return undefined;
   return p > 0.5 ? -math::normal_quantile(1 - p) : math::normal_quantile(p);
 }
 
@@ -118,12 +117,12 @@ double jackknife_acceleration(const TaskScores& jackknife) {
     cubes += cube / (n * n * n);
     squares += square / (n * n);
   }
-  return squares > 0 ? cubes / (6 * squares * std::sqrt(squares)) : nan;
+  return squares > 0 ? cubes / (6 * squares * std::sqrt(squares)) : undefined;
 }
 
 std::vector<BootstrapLaw> bootstrap(std::span<const std::uint32_t> sizes, std::size_t count, const Statistics& statistics, int resamples,
                                     std::uint64_t seed) {
-  std::vector<BootstrapLaw> laws(count, {nan, {}, nan, 0, 0});
+  std::vector<BootstrapLaw> laws(count, {undefined, {}, undefined, 0, 0});
   if (sizes.empty() || std::find(sizes.begin(), sizes.end(), 0u) != sizes.end()) return laws;
   std::vector<double> out(count);
   Picks picks = all_picks(sizes);
@@ -161,12 +160,12 @@ std::vector<BootstrapLaw> unit_bootstrap(const UnitScores& scores, std::span<con
 }
 
 Interval percentile_interval(const BootstrapLaw& law, double level) {
-  if (!has_width(law) || !(level > 0 && level < 1)) return {nan, nan};
+  if (!has_width(law) || !(level > 0 && level < 1)) return {undefined, undefined};
   return {quantile(law.resampled, (1 - level) / 2), quantile(law.resampled, (1 + level) / 2)};
 }
 
 Interval bca_interval(const BootstrapLaw& law, double level) {
-  if (!has_width(law) || !(level > 0 && level < 1)) return {nan, nan};
+  if (!has_width(law) || !(level > 0 && level < 1)) return {undefined, undefined};
   const double tie = tie_width(law);
   const auto first = std::lower_bound(law.resampled.begin(), law.resampled.end(), law.estimate - tie);
   const auto last = std::upper_bound(law.resampled.begin(), law.resampled.end(), law.estimate + tie);
@@ -179,7 +178,7 @@ Interval bca_interval(const BootstrapLaw& law, double level) {
     return math::normal_cdf(bias + shifted / shrink);
   };
   const double lower = adjusted(z), upper = adjusted(-z);
-  if (std::isnan(lower) || std::isnan(upper)) return {nan, nan};
+  if (std::isnan(lower) || std::isnan(upper)) return {undefined, undefined};
   return {quantile(law.resampled, lower), quantile(law.resampled, upper)};
 }
 

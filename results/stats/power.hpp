@@ -29,7 +29,7 @@ struct AssumedMean {
 };
 
 /// The fewest pairs with which one-sided paired t tests at alpha / 2 all find their means with probability `power`, the star of two arms that chose
-/// (chosen_comparison.hpp). Given the first, the others are taken as independent; what they share beside makes the truth a little less. 0 where a
+/// (ChosenComparison of statistics.hpp). Given the first, the others are taken as independent; what they share beside makes the truth a little less. 0 where a
 /// million pairs are not enough, a mean is not above 0, or a standard deviation is NaN.
 int pairs_for_all(std::span<const AssumedMean> means, double alpha = 0.05, double power = 0.8);
 

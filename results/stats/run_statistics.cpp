@@ -3,19 +3,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <span>
 #include <utility>
 
 #include "kernels/math.hpp"
 #include "results/stats/aggregate_metrics.hpp"
-#include "results/stats/chosen_comparison.hpp"
+#include "results/stats/statistics.hpp"
 
 namespace odrpo {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t at_once = 8;  // thresholds of one bootstrap: a million resamples of them take 64 MB
 
 Interval bootstrap_interval(const BootstrapLaw& law, const StatisticsOptions& o) {
@@ -32,7 +30,7 @@ Estimate estimate(const BootstrapLaw& law, const StatisticsOptions& o) {
 /// Are the values equal but for rounding? An interval without width would say that the mean is known.
 bool varies(double sd, double mean) { return sd > 1e-13 * std::fabs(mean); }
 
-Interval student_interval(const MeanInterval& m) { return varies(m.sd, m.mean) ? Interval{m.lo, m.hi} : Interval{nan, nan}; }
+Interval student_interval(const MeanInterval& m) { return varies(m.sd, m.mean) ? Interval{m.lo, m.hi} : Interval{undefined, undefined}; }
 
 std::vector<Estimate> profile_of(const UnitScores& scores, const StatisticsOptions& o, double (*share)(const TaskScores&, double)) {
   std::vector<Estimate> estimates;
@@ -78,13 +76,13 @@ CellStatistics statistics_of(CellRuns runs, const StatisticsOptions& o) {
   cell.mean = estimate(laws[0], o);
   cell.median = estimate(laws[1], o);
   cell.iqm = estimate(laws[2], o);
-  cell.optimality_gap = o.gamma ? estimate(laws[3], o) : Estimate{nan, nan, nan};
+  cell.optimality_gap = o.gamma ? estimate(laws[3], o) : Estimate{undefined, undefined, undefined};
   if (o.interval == IntervalKind::student) {
     const Interval i = student_interval(unit_mean(scores, o.level).mean);
     cell.mean = {cell.mean.value, i.lo, i.hi};
   }
   const PooledSd pooled = pooled_sd(scores);
-  const SdInterval spread = sd_interval_of(varies(pooled.sd, cell.mean.value) ? pooled.sd : nan, pooled.freedom, o.level);
+  const SdInterval spread = sd_interval_of(varies(pooled.sd, cell.mean.value) ? pooled.sd : undefined, pooled.freedom, o.level);
   cell.sd = {pooled.sd, spread.lo, spread.hi};
   cell.profile = profile_of(scores, o, run_score_distribution);
   if (several_tasks) cell.average_profile = profile_of(scores, o, average_score_distribution);
@@ -107,16 +105,16 @@ Difference difference_of(const RunTable& table, std::span<const std::size_t> cel
   const TaskScores differences = paired_differences(paired, signs_of(cells));
   const StratifiedMean student = stratified_mean(differences, o.level);
   const Metric mean = aggregate_mean;
-  Difference d{cells[0], cells[1], static_cast<int>(paired.scores[0].size()), paired.left_out, student.mean, {}, {}, student.p, nan};
+  Difference d{cells[0], cells[1], static_cast<int>(paired.scores[0].size()), paired.left_out, student.mean, {}, {}, student.p, undefined};
   const Interval t = student_interval(student.mean);
   d.student.lo = t.lo;
   d.student.hi = t.hi;
   d.bootstrap = bootstrap_interval(unit_bootstrap(units_apart(differences), {&mean, 1}, o.resamples, o.seed)[0], o);
-  d.improvement = {nan, nan, nan};
+  d.improvement = {undefined, undefined, undefined};
   return d;
 }
 
-void not_tested(Difference& d) { d.p = d.student.lo = d.student.hi = d.bootstrap.lo = d.bootstrap.hi = nan; }
+void not_tested(Difference& d) { d.p = d.student.lo = d.student.hi = d.bootstrap.lo = d.bootstrap.hi = undefined; }
 
 /// P(x > y) over the tasks that both have: all their runs, as independent ones. Its t interval on the scale of log(p / (1 - p)), from the
 /// shares of the other cell's runs that each run beats; a unit brings all its runs of both cells (Munzel 1999, "Nonparametric methods for
@@ -135,7 +133,7 @@ Estimate improvement_of(const CellRuns& x, const CellRuns& y, const StatisticsOp
   }
   const double p = probability_of_improvement(row, baseline);
   const MeanInterval half = unit_mean(by_unit(std::move(shares), units), o.level).mean;  // both lists vary, and the mean counts each half
-  if (!(p > 0 && p < 1) || !varies(half.sd, half.mean)) return {p, nan, nan};
+  if (!(p > 0 && p < 1) || !varies(half.sd, half.mean)) return {p, undefined, undefined};
   const double apart = math::exp((half.hi - half.lo) / (p * (1 - p)));
   return {p, p / (p + (1 - p) * apart), 1 - (1 - p) / (1 - p + p * apart)};
 }
@@ -150,7 +148,7 @@ struct Tested {
 /// interval comes with Holm's correction. False where they might have chosen in too many ways.
 bool test_choices(const Tested& of, const RunTable& table) {
   Difference& d = *of.difference;
-  d.bootstrap = {nan, nan};
+  d.bootstrap = {undefined, undefined};
   if (std::isnan(d.p)) return true;
   const auto compared = compare_choices(table, of.cells, signs_of(of.cells));
   if (compared && compared->row_leads[0].by.n > 1) d.p = chosen_p(*compared);

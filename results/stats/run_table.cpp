@@ -1,8 +1,7 @@
 // From the text of a CSV file to its runs, or to the list of its mistakes.
-#include "results/stats/run_table.hpp"
+#include "results/stats/run_statistics.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -10,8 +9,9 @@
 #include <tuple>
 
 #include "kernels/shared/failure.hpp"
-#include "kernels/shared/suggest.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/shared/words.hpp"
+#include "kernels/system/text.hpp"
 #include "results/scores/csv.hpp"
 #include "results/scores/score_file.hpp"
 
@@ -26,10 +26,7 @@ std::string quoted_name(const std::string& name) { return '"' + printable_text(n
 
 std::optional<double> parsed(std::string_view text) {
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return error == std::errc() ? std::optional(value) : std::nullopt;
+  return number_from<double>(text);
 }
 
 /// Numbers by size and before texts, texts by their bytes.
@@ -64,7 +61,7 @@ std::vector<std::string> sort_names(const Names& names, std::vector<RunTable::Ru
   std::vector<std::string> sorted;
   for (std::uint32_t i = 0; i < order.size(); ++i) {
     place[order[i]] = i;
-    sorted.push_back(joined_names(names.list[order[i]]));
+    sorted.push_back(joined(names.list[order[i]]));
   }
   for (RunTable::Run& run : runs) run.*field = place[run.*field];
   return sorted;
@@ -86,8 +83,7 @@ Places find_columns(const std::vector<CsvField>& header, const std::string& file
   const auto place = [&](const char* flag, const std::string& name) {
     const auto at = std::find(names.begin(), names.end(), name);
     if (at == names.end()) {
-      if (!missing.empty()) missing += '\n';
-      missing += std::string(flag) + ": " + file + " has no column " + quoted_name(name) + did_you_mean(name, shown);
+      add_item(missing, std::string(flag) + ": " + file + " has no column " + quoted_name(name) + did_you_mean(name, shown), "\n");
     } else if (const auto again = std::find(at + 1, names.end(), name); again != names.end()) {
       const CsvField& field = header[static_cast<std::size_t>(again - names.begin())];
       errors.add(field.line, field.column, "column " + quoted_name(name) + " stands twice");
@@ -150,19 +146,13 @@ void sort_runs(RunTable& table, CsvErrors& errors) {
     }
     const std::string task = table.tasks[run.task];
     errors.add(run.line, 1,
-               "unit " + shown_cell(table.units[run.unit]) + " of cell " + shown_cell(joined_names(table.cells[run.cell])) +
+               "unit " + shown_cell(table.units[run.unit]) + " of cell " + shown_cell(joined(table.cells[run.cell])) +
                    (task.empty() ? "" : " in task " + shown_cell(task)) + " is given twice; first on line " +
                    std::to_string(table.runs[first].line) + (task.empty() ? " (does --cell or --task lack a column?)" : ""));
   }
 }
 
 }  // namespace
-
-std::string joined_names(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (&name == &names.front() ? "" : ", ") + name;
-  return text;
-}
 
 RunTable parse_runs(std::string_view text, const std::string& file, const RunColumns& columns) {
   CsvErrors errors(file);

@@ -2,26 +2,35 @@
 #include "results/stats/statistics.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+#include <utility>
+#include <vector>
+
 #include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
-#include <cmath>
-#include <limits>
-#include <numeric>
-#include <vector>
 
 #include "kernels/math.hpp"
 
 namespace odrpo {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+/// The places of the numbers from the smallest to the largest; none of NaN.
+std::vector<std::size_t> ascending(std::span<const double> p) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < p.size(); ++i)
+    if (!std::isnan(p[i])) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return p[i] < p[j]; });
+  return order;
+}
 
 }  // namespace
 
 double quantile(std::span<const double> sorted, double p) {
-  if (sorted.empty()) return nan;
+  if (sorted.empty()) return undefined;
   const double place = p * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(place);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
@@ -29,28 +38,28 @@ double quantile(std::span<const double> sorted, double p) {
 }
 
 double student_factor(int n, double level) {
-  return n < 2 ? nan : student_factor_of(n - 1, level);
+  return n < 2 ? undefined : student_factor_of(n - 1, level);
 }
 
 double student_factor_of(double freedom, double level) {
-  if (!(freedom > 0) || !(level > 0 && level < 1)) return nan;
+  if (!(freedom > 0) || !(level > 0 && level < 1)) return undefined;
   return boost::math::quantile(boost::math::students_t(freedom), 0.5 + level / 2);
 }
 
 double student_p(double t, double freedom) {
-  if (!(freedom > 0) || std::isnan(t)) return nan;
+  if (!(freedom > 0) || std::isnan(t)) return undefined;
   return 2 * boost::math::cdf(boost::math::complement(boost::math::students_t(freedom), std::fabs(t)));
 }
 
 double expanded_level(int fewest, int freedom, double level) {
   const double n = fewest;
-  if (fewest < 2) return nan;
+  if (fewest < 2) return undefined;
   const double tails = 2 * math::normal_cdf(-std::sqrt(n / (n - 1)) * student_factor(freedom + 1, level));
   return 1 - std::max(tails, 1e-15);  // two items: the level is 1 as doubles have it, and the interval that of the extremes
 }
 
 MeanInterval mean_interval(std::span<const double> values, double level) {
-  MeanInterval m{static_cast<int>(values.size()), nan, nan, nan, nan};
+  MeanInterval m{static_cast<int>(values.size()), undefined, undefined, undefined, undefined};
   if (values.empty()) return m;
   const double n = static_cast<double>(values.size());
   double sum = 0, squares = 0;
@@ -112,21 +121,21 @@ MeanInterval share_difference(std::span<const double> a, std::span<const double>
 }
 
 double t_test_p(const MeanInterval& mean) {
-  if (mean.n < 2 || std::isnan(mean.sd) || (mean.sd == 0 && mean.mean == 0)) return nan;
+  if (mean.n < 2 || std::isnan(mean.sd) || (mean.sd == 0 && mean.mean == 0)) return undefined;
   if (mean.sd <= 1e-13 * std::fabs(mean.mean)) return std::ldexp(1.0, 1 - mean.n);  // equal but for rounding
   const double t = std::fabs(mean.mean) / (mean.sd / std::sqrt(static_cast<double>(mean.n)));
   return student_p(t, mean.n - 1);
 }
 
 double t_test_p_above(const MeanInterval& mean) {
-  if (mean.n < 2 || std::isnan(mean.sd)) return nan;
+  if (mean.n < 2 || std::isnan(mean.sd)) return undefined;
   if (mean.sd <= 1e-13 * std::fabs(mean.mean)) return mean.mean > 0 ? std::ldexp(1.0, -mean.n) : 1;
   const double half = t_test_p(mean) / 2;
   return mean.mean > 0 ? half : 1 - half;
 }
 
 StratifiedMean stratified_mean(std::span<const std::vector<double>> strata, double level) {
-  StratifiedMean result{{0, nan, nan, nan, nan}, nan, nan};
+  StratifiedMean result{{0, undefined, undefined, undefined, undefined}, undefined, undefined};
   if (strata.size() == 1) {
     result.mean = mean_interval(strata[0], level);
     if (result.mean.n > 1) result.degrees = result.mean.n - 1;
@@ -167,7 +176,7 @@ double mcnemar_p(std::span<const double> a, std::span<const double> b) {
     only_a += a[i] > 0 && !(b[i] > 0);
     only_b += b[i] > 0 && !(a[i] > 0);
   }
-  if (only_a + only_b == 0) return nan;
+  if (only_a + only_b == 0) return undefined;
   return std::min(1.0, 2 * boost::math::cdf(boost::math::binomial(only_a + only_b, 0.5), std::min(only_a, only_b)));
 }
 
@@ -177,11 +186,8 @@ double mcnemar_p_above(int only_a, int only_b) {
 }
 
 std::vector<double> holm_adjusted(std::span<const double> p) {
-  std::vector<std::size_t> order(p.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::erase_if(order, [&](std::size_t i) { return std::isnan(p[i]); });
-  std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return p[i] < p[j]; });
-  std::vector<double> adjusted(p.size(), nan);
+  const std::vector<std::size_t> order = ascending(p);
+  std::vector<double> adjusted(p.size(), undefined);
   double largest = 0;
   for (std::size_t rank = 0; rank < order.size(); ++rank) {
     largest = std::max(largest, std::min(1.0, static_cast<double>(order.size() - rank) * p[order[rank]]));
@@ -193,22 +199,103 @@ std::vector<double> holm_adjusted(std::span<const double> p) {
 SdInterval sd_interval(double sd, int n, double level) { return sd_interval_of(sd, n - 1, level); }
 
 SdInterval sd_interval_of(double sd, double freedom, double level) {
-  if (!(freedom > 0) || !std::isfinite(freedom) || !(sd >= 0) || !(level > 0 && level < 1)) return {nan, nan};
+  if (!(freedom > 0) || !std::isfinite(freedom) || !(sd >= 0) || !(level > 0 && level < 1)) return {undefined, undefined};
   const boost::math::chi_squared law(freedom);
   const auto at_tail = [&](double p) { return sd * std::sqrt(freedom / boost::math::quantile(law, p)); };
   return {at_tail(0.5 + level / 2), at_tail(0.5 - level / 2)};
 }
 
 double median_unbiased_sd(double sd, int n) {
-  return n < 2 ? nan : sd * std::sqrt((n - 1) / boost::math::quantile(boost::math::chi_squared(n - 1), 0.5));
+  return n < 2 ? undefined : sd * std::sqrt((n - 1) / boost::math::quantile(boost::math::chi_squared(n - 1), 0.5));
 }
 
 Quartiles quartiles(std::span<const double> values) {
   std::vector<double> sorted(values.begin(), values.end());
   for (double v : sorted)
-    if (std::isnan(v)) return {nan, nan, nan};
+    if (std::isnan(v)) return {undefined, undefined, undefined};
   std::sort(sorted.begin(), sorted.end());
   return {quantile(sorted, 0.25), quantile(sorted, 0.5), quantile(sorted, 0.75)};
+}
+
+// The intersection-union test of two arms that each chose among several.
+
+namespace {
+
+/// The least that the lead may be, one-sided at alpha / 2; on the side of 0 that the test says.
+double least(const Lead& lead, double alpha) {
+  const double p = better_p(lead);
+  if (std::isnan(p)) return -std::numeric_limits<double>::infinity();
+  double lo = lead.by.mean;
+  if (lead.share) {
+    std::vector<double> one, other;
+    for (const auto& [pairs, a, b] : {std::tuple(lead.both, 1, 1), {lead.ahead, 1, 0}, {lead.behind, 0, 1}, {lead.none, 0, 0}}) {
+      one.insert(one.end(), static_cast<std::size_t>(pairs), a * lead.whole);
+      other.insert(other.end(), static_cast<std::size_t>(pairs), b * lead.whole);
+    }
+    lo = share_difference(one, other, lead.whole, 1 - alpha).lo;
+  } else {
+    lo -= student_factor(lead.by.n, 1 - alpha) * lead.by.sd / std::sqrt(static_cast<double>(lead.by.n));
+  }
+  return p < alpha / 2 ? std::max(lo, 0.0) : std::min(lo, 0.0);  // also where a t test has no spread, and of a share, whose test is exact
+}
+
+double least(std::span<const Lead> leads, double alpha) {
+  double lo = std::numeric_limits<double>::infinity();
+  for (const Lead& lead : leads) lo = std::min(lo, least(lead, alpha));
+  return lo;
+}
+
+}  // namespace
+
+Lead lead_of(std::span<const double> one, std::span<const double> other) { return {.by = paired_difference(one, other)}; }
+
+Lead share_lead_of(std::span<const double> one, std::span<const double> other, double whole) {
+  Lead lead{.by = paired_difference(one, other), .share = true, .whole = whole};
+  for (std::size_t i = 0; i < std::min(one.size(), other.size()); ++i)
+    (one[i] > 0 ? other[i] > 0 ? lead.both : lead.ahead : other[i] > 0 ? lead.behind : lead.none) += 1;
+  return lead;
+}
+
+Lead reversed(const Lead& lead) {
+  Lead back = lead;
+  back.by.mean = -lead.by.mean;
+  back.by.lo = -lead.by.hi;
+  back.by.hi = -lead.by.lo;
+  std::swap(back.ahead, back.behind);
+  return back;
+}
+
+double better_p(const Lead& lead) {
+  if (lead.by.n < 2) return std::numeric_limits<double>::quiet_NaN();
+  return lead.share ? mcnemar_p_above(lead.ahead, lead.behind) : t_test_p_above(lead.by);
+}
+
+double beats_all_p(std::span<const Lead> leads) {
+  double largest = 0;
+  for (const Lead& lead : leads) {
+    const double p = better_p(lead);
+    largest = std::max(largest, std::isnan(p) ? 1 : p);
+  }
+  return largest;
+}
+
+double chosen_p(const ChosenComparison& compared) {
+  return std::min(1.0, 2 * std::min(beats_all_p(compared.row_leads), beats_all_p(compared.baseline_leads)));
+}
+
+LeadInterval chosen_interval(const ChosenComparison& compared, double alpha) {
+  return {least(compared.row_leads, alpha), -least(compared.baseline_leads, alpha)};
+}
+
+std::vector<double> holm_alphas(std::span<const double> p, double level) {
+  const std::vector<std::size_t> order = ascending(p);
+  std::vector<double> alphas(p.size(), undefined);
+  auto left = static_cast<double>(order.size());
+  for (const std::size_t i : order) {
+    alphas[i] = level / left;
+    if (left * p[i] < level) --left;  // has a star; after the first without one, none has
+  }
+  return alphas;
 }
 
 }  // namespace odrpo

@@ -1,9 +1,8 @@
-// The cells of a table from the runs behind them: choice of the best axis value, statistics, comparison. Private to results/.
+// The cells of a table from the runs behind them: choice of the best axis value, statistics, comparison, stars. Private to results/.
 #pragma once
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,7 +11,7 @@
 #include "results/stats/statistics.hpp"
 #include "results/table/dimensions.hpp"
 #include "results/table/model.hpp"
-#include "results/table/value_words.hpp"
+#include "results/table/table_spec.hpp"
 
 namespace odrpo {
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <utility>
 
+#include "kernels/math.hpp"
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
 
@@ -17,7 +17,6 @@ namespace odrpo {
 namespace {
 
 constexpr const char* plain_dimensions[] = {"env", "rater", "policy", "estimator", "votes"};
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// Numbers keys 0, 1, 2, … in the order in which they come. Runs beside each other are often alike: the last key is remembered.
 class Numbering {
@@ -46,7 +45,7 @@ Dimension of_numbers(std::string name, const Column& column) {
   const bool integer = column.integer || column.axis.empty();  // votes
   Numbering numbering;
   for (const double value : column.number) {
-    d.own.push_back(numbering(std::bit_cast<std::uint64_t>(std::isnan(value) ? nan : value)));
+    d.own.push_back(numbering(std::bit_cast<std::uint64_t>(std::isnan(value) ? undefined : value)));
     if (d.own.back() == d.entries.size()) d.entries.push_back(number_entry(value, integer));
   }
   d.code = d.own;

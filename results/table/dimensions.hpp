@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "results/store/result_file.hpp"
+#include "results/store/record.hpp"
 
 namespace odrpo {
 

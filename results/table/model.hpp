@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "results/stats/chosen_comparison.hpp"
 #include "results/stats/statistics.hpp"
 #include "results/table/table_spec.hpp"
 

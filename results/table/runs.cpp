@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "kernels/shared/failure.hpp"
-#include "kernels/shared/suggest.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/shared/words.hpp"
 #include "results/scores/csv.hpp"
 #include "results/table/dimensions.hpp"
 #include "results/table/table.hpp"

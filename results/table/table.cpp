@@ -13,16 +13,15 @@
 #include <utility>
 
 #include "kernels/shared/failure.hpp"
-#include "kernels/shared/suggest.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/shared/words.hpp"
 #include "results/table/cells.hpp"
 #include "results/table/dimensions.hpp"
-#include "results/table/value_words.hpp"
+#include "results/table/table_spec.hpp"
 
 namespace odrpo {
 namespace {
 
-std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
 
 constexpr int most_lines = 10'000;                             // of formulas or raters; no suite has as many
 constexpr std::size_t most_line_bytes = std::size_t{4} << 20;  // the lines that begin later are left out
@@ -63,7 +62,7 @@ void add_choice_notes(TableModel& table) {
     for (const TableCell& cell : block.cells)
       for (const ChosenValue& chosen : cell.chosen)
         if (chosen.too_coarse && cell.of == 0 && ++coarse_cells <= 3)
-          coarse += fmt::format("{}{} @{}", coarse.empty() ? "" : ", ", cell.row, chosen.value);
+          add_item(coarse, cell.row + " @" + chosen.value);
   if (coarse_cells > 0)
     table.notes.push_back(fmt::format("{} {} the best lr between two that lie more than a factor of {:g} away and lose more than the cell's interval: "
                                       "a finer grid may find a better one, and another order of rows ({}{})",
@@ -75,7 +74,7 @@ void add_choice_notes(TableModel& table) {
     if (most[r] == 0) continue;
     if (first == 0) first = most[r];
     equal = equal && most[r] == first;
-    tried += fmt::format("{}{} {}", tried.empty() ? "" : ", ", table.rows[r], most[r]);
+    add_item(tried, fmt::format("{} {}", table.rows[r], most[r]));
   }
   if (equal) return;
   table.notes.push_back(fmt::format("rows chose among different numbers of {}: {}; who tries more reports a better one by chance", axes, tried));
@@ -91,7 +90,7 @@ void add_notes(TableModel& table, const ResultFile& file) {
   if (file.failed > 0) {
     const auto named = std::span(file.failed_ids).first(std::min<std::size_t>(file.failed_ids.size(), 3));
     table.notes.push_back(fmt::format("{} of {} runs failed and are left out{}{}{}", file.failed, file.runs, named.empty() ? "" : ": ",
-                                      printable_text(fmt::format("{}", fmt::join(named, ", "))),
+                                      printable_text(joined(named)),
                                       !named.empty() && file.failed > named.size() ? ", ..." : ""));
   }
   for (std::size_t v = 0; v < table.values.size(); ++v) {

@@ -1,10 +1,15 @@
-// Tables of a result file: one value or several, two dimensions, intervals over seeds, every row compared with a baseline row.
+// Tables of a result file: one value or several, two dimensions, intervals over seeds, every row compared with a baseline row; tables of curves.
 #pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "kernels/shared/word.hpp"
-#include "results/store/result_file.hpp"
+#include "kernels/shared/words.hpp"
+#include "results/stats/run_statistics.hpp"
+#include "results/store/record.hpp"
+#include "results/store/store.hpp"
 #include "results/table/model.hpp"
 
 namespace odrpo {
@@ -49,5 +54,31 @@ std::string table_markdown(const TableModel& table, Legend legend = Legend::full
 std::string table_latex(const TableModel& table, Legend legend = Legend::brief, bool siunitx = false);
 /// One line per cell with all numbers, and the formula and the rater behind them (RFC 4180).
 std::string table_csv(const TableModel& table);
+
+// The table of a curve: its columns are the recorded steps.
+
+/// What a curve shows, and how: value_i = factor (curve_i - origin_i) of run i, where origins and factors are given for each run of the
+/// file.
+struct CurveValue {
+  std::string name, unit, meaning;
+  std::vector<double> origin, factor;  ///< one per run of the file; empty = 0 and 1
+};
+
+/// The runs behind the cells of a table, ascending: those whose curves curve_table wants.
+std::vector<std::uint32_t> runs_behind(const TableModel& table);
+
+/// The cells of `table` as curves: rows stay, each column becomes a block, the columns are the steps that any run recorded; at most
+/// `most_steps` of them, the first and the last among them. Each cell has the runs of the table's first value, and so its chosen best
+/// (learning rate); comparisons are between those. Failure usage when no run has a number.
+TableModel curve_table(const TableModel& table, const CurveValue& value, std::span<const RunCurve> curves, std::size_t most_steps);
+
+// The runs behind the cells of a table as what run_statistics takes.
+
+/// The dimensions that tell the cells of a table apart: rows, columns, and those that make blocks.
+std::vector<std::string> cell_dimensions(const TableModel& table);
+
+/// The runs of the table's first value, in the shown unit, at each cell's chosen best. A cell is a combination of the values of `cell`, a task
+/// one of the values of `task`; together these are cell_dimensions(). Unit = seed. Failed runs and undefined values are left out.
+RunTable table_runs(const TableModel& table, const std::vector<std::string>& cell, const std::vector<std::string>& task);
 
 }  // namespace odrpo

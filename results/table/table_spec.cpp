@@ -8,62 +8,45 @@
 #include <set>
 
 #include "kernels/shared/words.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 namespace {
 
 constexpr std::size_t most_compared = 1000;  // rows in groups; no suite has as many
 
-std::string trimmed(std::string_view text) {
-  const auto from = text.find_first_not_of(" \t\r\"");
-  if (from == std::string_view::npos) return "";
-  return std::string(text.substr(from, text.find_last_not_of(" \t\r\"") - from + 1));
-}
+/// Without blanks and quotes around it.
+std::string bare(std::string_view text) { return std::string(trimmed(text, " \t\r\"")); }
 
-std::vector<std::string> words_of(std::string_view list) {
+std::vector<std::string> words_of(std::string_view list, char separator = ',') {
   std::vector<std::string> words;
-  for (std::size_t from = 0; from <= list.size();) {
-    const std::size_t comma = std::min(list.find(',', from), list.size());
-    if (std::string word = trimmed(list.substr(from, comma - from)); !word.empty()) words.push_back(word);
-    from = comma + 1;
-  }
+  for (const std::string& part : split(list, separator))
+    if (std::string word = bare(part); !word.empty()) words.push_back(std::move(word));
   return words;
 }
 
 /// Groups are apart by '|', their names by tabs: "grpo\todrpo(grpo)|maxrl\todrpo(maxrl)". No name of a suite holds either.
 std::vector<BaselineGroup> groups_of(std::string_view text) {
   std::vector<BaselineGroup> groups;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t end = std::min(text.find('|', from), text.size());
-    std::vector<std::string> names;
-    for (std::size_t at = from; at <= end;) {
-      const std::size_t tab = std::min(text.find('\t', at), end);
-      if (std::string name = trimmed(text.substr(at, tab - at)); !name.empty()) names.push_back(std::move(name));
-      at = tab + 1;
-    }
+  for (const std::string& group : split(text, '|')) {
+    const std::vector<std::string> names = words_of(group, '\t');
     if (names.size() > 1) groups.push_back({names[0], {names.begin() + 1, names.end()}});
-    from = end + 1;
   }
   return groups;
 }
 
 std::string groups_line(const std::vector<BaselineGroup>& groups) {
-  std::string line;
-  for (const BaselineGroup& g : groups) line += fmt::format("{}{}\t{}", line.empty() ? "" : "|", g.baseline, fmt::join(g.rows, "\t"));
-  return line;
+  return joined(groups, [](const BaselineGroup& g) { return fmt::format("{}\t{}", g.baseline, fmt::join(g.rows, "\t")); }, "|");
 }
 
 }  // namespace
 
 TableSpec parse_table_spec(std::string_view lines) {
   TableSpec spec;
-  while (!lines.empty()) {
-    const std::size_t end = std::min(lines.find('\n'), lines.size());
-    const std::string_view line = lines.substr(0, end);
-    lines.remove_prefix(std::min(end + 1, lines.size()));
+  for (const std::string_view line : lines_of(lines)) {
     const auto equals = line.find('=');
-    if (equals == std::string_view::npos) continue;
-    const std::string key = trimmed(line.substr(0, equals)), value = trimmed(line.substr(equals + 1));
+    if (equals == line.npos) continue;
+    const std::string key = bare(line.substr(0, equals)), value = bare(line.substr(equals + 1));
     if (key == "rows" && !value.empty()) spec.rows = value;
     if (key == "columns" && !value.empty()) spec.columns = value;
     if (key == "value")
@@ -82,13 +65,10 @@ TableSpec parse_table_spec(std::string_view lines) {
 
 std::string table_spec_problem(std::string_view lines) {
   std::set<std::string> keys;
-  while (!lines.empty()) {
-    const std::size_t end = std::min(lines.find('\n'), lines.size());
-    const std::string_view line = lines.substr(0, end);
-    lines.remove_prefix(std::min(end + 1, lines.size()));
+  for (const std::string_view line : lines_of(lines)) {
     if (line.size() > 65536) return "a line is too long";
     const auto equals = line.find('=');
-    const std::string key = trimmed(line.substr(0, equals)), value = equals == line.npos ? "" : trimmed(line.substr(equals + 1));
+    const std::string key = bare(line.substr(0, equals)), value = equals == line.npos ? "" : bare(line.substr(equals + 1));
     if (equals == line.npos && !key.empty()) return "a line is not \"key = value\"";
     if (!key.empty() && !keys.insert(key).second) return "a key stands there twice";
     if ((key == "rows" || key == "columns" || key == "value") && value.empty()) return "\"" + key + "\" is empty";
@@ -98,10 +78,7 @@ std::string table_spec_problem(std::string_view lines) {
     std::size_t names = 0;
     for (const BaselineGroup& group : groups_of(key == "baseline_groups" ? value : "")) names += 1 + group.rows.size();
     if (names > most_compared) return "\"baseline_groups\" names too many rows";
-    int seeds = 0;
-    const auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), seeds);
-    if (key == "tune_seeds" && (error != std::errc() || rest != value.data() + value.size() || seeds < 0))
-      return "\"tune_seeds\" is not a number of seeds";
+    if (key == "tune_seeds" && number_from<int>(value).value_or(-1) < 0) return "\"tune_seeds\" is not a number of seeds";
   }
   return "";
 }

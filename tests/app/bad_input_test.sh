@@ -88,28 +88,6 @@ for name in $'a\nb.h5: OK, digest 0' $'a\xe2\x80\xaeb' $'a\xffb'; do
   rm "$name.h5"
 done
 
-# --- empty words
-expect 2 'the value is empty' run ''
-expect 2 'the value is empty' check ''
-expect 2 'the value is empty' table ''
-expect 2 'the value is empty' verify ''
-expect 2 'the value is empty' verify tiny.h5 ''
-expect 2 'the value is empty' list ''
-expect 2 'the value is empty' run tiny.toml -o ''
-expect 2 'the value is empty' run tiny.toml --only ''
-expect 2 'the value is empty' run tiny.toml --set ''
-expect 2 'the value is empty' table tiny.h5 --rows ''
-expect 2 'unknown command ""' ''
-expect 2 '--schema' list raters --schema
-expect 2 '--schema' list --json --schema
-
-# --- numbers
-for jobs in 0 -1 1.5 4097 99999999999999999999 ''; do expect 2 '--jobs' run tiny.toml --jobs "$jobs"; done
-expect 3 '64 bits' check tiny.toml --set suite.seed=99999999999999999999
-expect 3 '1e400' check tiny.toml --set learn.lr=1e400
-expect 3 'out of range' check tiny.toml --set grid.votes=9223372036854775807
-expect 2 '--tune-seeds' table tiny.h5 --tune-seeds 99999999999999999999
-
 # --- paths that are no files, and files that are no suites
 mkdir folder; mkfifo fifo; ln -s nowhere dangling; ln -s loop loop
 head -c 4096 /dev/urandom | tr -d '\0' >garbage

@@ -32,37 +32,8 @@ expect_out() { grep -qF -- "$1" out.txt || { fail "stdout lacks \"$1\":"; cat ou
 expect_quiet_out() { [[ ! -s out.txt ]] || { fail "stdout should be empty:"; cat out.txt; }; }
 absent() { for f; do [[ ! -e $f ]] || fail "$f should not exist"; done; }
 
-# --- the command line itself: exit 2 and a hint
+# --- the command line itself: exit 2 and a hint; further ones on pages/command-lines.txt
 expect 2 'Usage'
-expect 2 'unknown command "rum"; did you mean "run"?' rum tiny.toml
-expect 2 'unknown command "tabel"; did you mean "table"?' tabel x.h5
-expect 2 'unknown command "frobnicate"' frobnicate
-expect 2 'unknown flag "--jbos"; did you mean "--jobs"?' run tiny.toml --jbos 2
-expect 2 'unknown flag "--outptu=x"; did you mean "--output"?' run tiny.toml --outptu=x
-expect 2 'unknown flag "--frob"' check tiny.toml --frob
-expect 2 'unknown flag "--versoin"; did you mean "--version"?' --versoin
-expect 2 '--set' run tiny.toml --set
-expect 2 '--set' run tiny.toml --set --jobs 1
-expect 2 '--only' run tiny.toml --only
-expect 2 '--jobs' run tiny.toml --jobs 0
-expect 2 '--jobs' run tiny.toml --jobs many
-expect 2 '--jobs' run tiny.toml --jobs -3
-for seconds in -1 soon nan 0.5 1000001 ''; do expect 2 '--checkpoint' run tiny.toml --checkpoint "$seconds"; done
-expect 2 '--device' run tiny.toml --device abacus
-expect 2 '--format' table x.h5 --format docx
-expect 2 'SUITE.toml is required: the suite file' run
-expect 2 'FILE.h5 is required: a result file' table
-expect 2 'FILE.h5 is required: result files' verify
-expect 2 '--rewards is required' explain
-for word in many 1.5 0x10 1e3 ' 4'; do
-  expect 2 "--jobs: \"$word\" is not a whole number" run tiny.toml --jobs "$word"
-  expect 2 "--checkpoint: \"$word\" is not a whole number" run tiny.toml --checkpoint "$word"
-done
-expect 2 '--jobs: 5000 is not in 1..4096' run tiny.toml --jobs 5000
-expect 2 '--jobs is given twice' run tiny.toml --jobs 1 -j 2
-expect 2 '--output is given 3 times' run tiny.toml -o a.h5 -o b.h5 --output c.h5
-expect 2 '--json takes no value' check tiny.toml --json=3
-expect 2 '--json takes no value' check tiny.toml --json=false
 expect_quiet_out
 absent tiny.h5 tiny.h5.work
 
@@ -92,17 +63,12 @@ for words in '--version --json' 'version --json' '-v --json'; do
   expect 0 '' "${words[@]}"
   for key in version revision compiler build_type isa cuda hdf5 schema_version; do expect_out "\"$key\""; done
 done
-expect 2 'unknown flag "--jsno"; did you mean "--json"?' version --jsno
 for words in '' run 'judge' 'judge fit' version help; do  # help COMMAND is COMMAND --help
   read -ra words <<<"$words"
   expect 0 '' "${words[@]}" --help; cp out.txt help.txt
   expect 0 '' help "${words[@]}"; cmp -s out.txt help.txt || fail "help ${words[*]} is something else than ${words[*]} --help"
 done
 expect 0 '' help --help; expect_out 'help judge fit'
-expect 2 'unknown command "rum"; did you mean "run"?' help rum
-expect 2 'unknown command "fti"; did you mean "fit"?' help judge fti
-expect 2 'there is no command "odrpo-bench run fast"' help run fast
-expect 2 'unknown flag "--jsno"' help --jsno
 
 # --- shipped suites by name, from any folder; a file of that name comes first
 expect 0 '' check quickstart; expect_out 'suite quickstart: '; cp out.txt named.txt
@@ -113,12 +79,8 @@ expect 0 '' theory curl smoke; expect_out 'mac_all'
 echo '{"list": true}' | "$program" worker smoke >out.txt 2>err.txt || fail "worker smoke: $(cat err.txt)"
 rm -f quickstart.h5
 cp tiny.toml quickstart; expect 0 '' check quickstart; expect_out 'suite tiny: 8 runs'; rm quickstart
-expect 5 'quickstrat: No such file or directory; did you mean "quickstart"?' run quickstrat
-expect 5 'no/quickstart.toml: No such file or directory; did you mean "quickstart"?' check no/quickstart.toml
-expect 5 'results: No such file or directory; did you mean "paper/results"?' check results
 expect 5 'Shipped suites: advise, ' run frobnicate; grep -q ', quickstart, ' err.txt || fail 'the shipped suites lack quickstart'
 expect 5 'missing.toml' run missing.toml; ! grep -q Shipped err.txt || fail 'a missing file is answered with the shipped suites'
-expect 2 '--set needs key=value' run quickstrat --set x
 
 # --- the vocabulary: in 80 columns, whole and by parts
 expect 0 '' list
@@ -126,17 +88,7 @@ expect 0 '' list
 for part in envs raters noise estimators weights norms policies suite grid learn record table limits aggregates ties parse medians whiten dead_groups compat; do
   grep -q "^$part: " out.txt || fail "list lacks $part"
 done
-expect 0 '' list compat
-for words in 'verl' 'gdpo' 'sigma with ddof 1' 'over tokens' 'max_rl at every level'; do expect_out "$words"; done
-expect 0 '' list dead-groups; expect_out 'it is left out of all three'
-expect 0 '' list estimator; expect_out 'odrpo-gini-median(maxrl)'
-expect 0 '' list ties --json; expect_out '"median-low"'
-expect 2 'did you mean "raters"?' list ratres
 for page in keys noise estimators curves functions; do expect 0 '' list --markdown "$page"; expect_out '<!-- `odrpo-bench list --markdown '"$page"; done
-expect 2 'it knows keys, noise, estimators, curves or functions' list --markdown pages; expect_quiet_out
-expect 2 'takes neither KIND nor --json' list ties --markdown keys
-expect 2 'takes neither KIND nor --json' list --markdown keys --json
-expect 2 'neither KIND, --json nor --markdown' list --schema --markdown keys
 
 # --- what the machine is like: always exit 0
 expect 0 '' doctor
@@ -152,33 +104,13 @@ devices=yes; ! grep -qF '"devices": []' out.txt || devices=none
 [[ -z $(ls odrpo-bench-doctor-* 2>/dev/null) ]] || fail "doctor leaves a file"
 
 # --- paths: exit 5 for what is missing or cannot be written, 3 for what is no suite
-expect 3 'did you mean `suite.seeds`?' run tiny.toml --set seeds=3
-expect 5 'missing.toml' run missing.toml
-expect 5 'missing.toml' check missing.toml
-expect 5 'missing.h5' table missing.h5
-expect 5 'missing.h5' verify missing.h5
-expect 3 'directory' run .
-expect 5 'no/such/folder' run tiny.toml -o no/such/folder/x.h5
 expect 5 '/proc/x.h5' run tiny.toml -o /proc/x.h5
 mkdir folder.h5; expect 5 'folder.h5' run tiny.toml -o folder.h5; rmdir folder.h5
-expect 3 '--set' run tiny.toml --set nonsense=1
-expect 3 '--set' run tiny.toml --set learn.steps=-1
-expect 3 '--only' run tiny.toml --only 'no/such/run'
 echo 'not a result' >text.h5
 expect 8 'text.h5' table text.h5
 absent tiny.h5 tiny.h5.work
 
 # --- devices: bad lists are exit 2; whether one is there is asked for only when somebody wants it (a machine with one: tests/app/run/device_choice_test.cpp)
-for list in , 0, ,0 0,,1 a 0x1 1.5 '0 1' 12345; do expect 2 '--devices takes numbers' run tiny.toml --devices "$list"; done
-for list in -1 -0,1; do expect 2 '--devices takes numbers' run tiny.toml --devices="$list"; done
-expect 2 'names device 1 twice' run tiny.toml --devices 0,1,1
-expect 2 '--devices' run tiny.toml --devices
-expect 2 'the value is empty' run tiny.toml --devices ''
-for other in cpu auto; do for command in run check; do
-  expect 2 "leave --device $other out" "$command" tiny.toml --device "$other" --devices 0
-done; done
-expect 2 '--devices takes numbers' check tiny.toml --devices a
-expect 2 '--devices takes numbers' run missing.toml --devices a
 if [[ $devices == none ]]; then
   for asked in '--device cuda' '--devices 0' '--device cuda --devices 0,1'; do
     read -ra asked <<<"$asked"
@@ -222,51 +154,10 @@ sum=$(sha256sum <tiny.h5)
 expect 0 'already complete' run tiny.toml; expect_out 'grpo'
 [[ $sum == "$(sha256sum <tiny.h5)" ]] || fail "a complete result file was rewritten"
 expect 0 '' verify tiny.h5
-for command in run check worker 'theory curl'; do  # a result file is no suite
-  read -ra words <<<"$command"
-  expect 3 'error: tiny.h5: is a result file: odrpo-bench table tiny.h5 prints it' "${words[@]}" tiny.h5
-done
-expect 0 '' table tiny.h5 --format csv; expect_out 'grpo'
-expect 0 '' table tiny.h5 --format latex; expect_out '\toprule'; expect_out '% formula of '; expect_out '\mathbf{'
-expect 0 '' table tiny.h5 --format latex --siunitx --legend none; expect_out '{\bfseries\num{'
-expect 0 '' table tiny.h5 --legend short; expect_out 'cells: mean over'; ! grep -q 'raters:' out.txt || fail 'a short legend tells raters'
-expect 0 '' table tiny.h5 --legend none; ! grep -q 'cells:' out.txt || fail 'no legend, and yet cells are explained'
-expect 0 '' diff tiny.h5 tiny.h5; expect_out 'equal: runs, values and curves have the same digest'
-expect 0 '' run tiny.toml --set learn.lr=0.07 -o other.h5 --quiet
-expect 10 '' diff tiny.h5 other.h5; expect_out '  learn.lr'; expect_out 'final_gain'
-expect 10 '' diff tiny.h5 other.h5 --json; expect_out '"equal": false'
-expect 5 'missing.h5' diff tiny.h5 missing.h5
-expect 2 'B.h5 is required' diff tiny.h5
-rm other.h5
-expect 2 '--legend: "long" is not one of none, short, full' table tiny.h5 --legend long
-expect 2 '--legend: csv has everything' table tiny.h5 --format csv --legend short
-expect 2 '--siunitx: only --format latex' table tiny.h5 --siunitx
 several=(--columns value --value gain,regret --value seconds)
 expect 0 '' table tiny.h5 "${several[@]}" --baseline grpo --compare percent; expect_out 'regret [levels]  vs grpo [%]'; expect_out 'votes=8'
 expect 0 '' table tiny.h5 "${several[@]}" --format csv; expect_out ',seconds,us,median and quartiles,'
-expect 2 'rows or columns "value"' table tiny.h5 --value gain,regret
-expect 2 '"gain" is named twice' table tiny.h5 --columns value --value gain --value gain
-expect 2 'a word is missing in "gain,"' table tiny.h5 --columns value --value gain,
-expect 2 'no value "gian"' table tiny.h5 --columns value --value gain,gian; expect 2 'did you mean "gain"?' table tiny.h5 --value gian
-expect 2 'did you mean "votes"?' table tiny.h5 --columns vote
-expect 2 'did you mean "grpo"?' table tiny.h5 --baseline grop
-expect 0 '' table tiny.h5 --baseline 'odrpo_gini(maxrl)'; expect_out '- odrpo-gini(maxrl)'  # another way to write the row
-expect 0 '' table tiny.h5 --rows votes --columns estimator --baseline '1=8'; expect_out '- votes=1'
-expect 2 'several baselines are each ROW=ROW,ROW' table tiny.h5 --baseline grpo --baseline maxrl
-expect 2 'is not among the rows' table tiny.h5 --baseline 'grpo=nothing'
-expect 2 'a word is missing' table tiny.h5 --baseline 'grpo='
-expect 2 '--compare' table tiny.h5 --compare ratio
-expect 0 '' table tiny.h5; expect_out 'raters:'; expect_out '  mixed: noise: gaussian sigma'; expect_out 'formulas:'
-expect 0 '' table tiny.h5 --value final-quality; expect_out 'final_quality: the file'
-expect 0 '' table tiny.h5 --rows votes --columns estimator --baseline 8e0; expect_out '- votes=8'
-expect 2 'cannot stand beside --format csv' table tiny.h5 --format csv --json
-expect 2 'cannot stand beside --format text' table tiny.h5 --json --format text
-expect 0 '' table tiny.h5 --format json --json; expect_out '"raters": {'
-expect 2 'there is nothing to choose' table tiny.h5 --tune-seeds 1
-expect 2 '--tune-seeds' table tiny.h5 --tune-seeds 100001; expect 2 '--tune-seeds' table tiny.h5 --tune-seeds -1
-expect 2 'there is no baseline' table tiny.h5 --baseline none --compare percent
 expect 0 '' table tiny.h5 --max-seconds 60 --max-memory 300; expect 0 '' verify tiny.h5 --max-seconds 60 --max-memory 300
-expect 2 'is not above 0' table tiny.h5 --max-memory 0; expect 2 '"x" is not a number' verify tiny.h5 --max-seconds x
 expect 0 '' run tiny.toml --json --quiet; expect_out '"digest"'; expect_out '"device": {'; expect_out '"already_complete": true'
 
 "$program" run tiny.toml -o both.h5 >both.txt 2>&1
@@ -377,12 +268,6 @@ runs=(stats examples/runs.csv --unit seed --cell estimator,votes --value gain)
 expect 0 '' "${runs[@]}" --baseline grpo; expect_out 'warning: n = 2 is below 16'; expect_out '- grpo'
 expect 0 'warning: n = 2' "${runs[@]}" --format csv; expect_out 'estimator,votes,value,n,runs,tasks,mean,mean_lo,mean_hi'
 expect 0 '' "${runs[@]}" --format json; expect_out '"family_size": 0'
-expect 2 'did you mean "grpo"?' "${runs[@]}" --baseline grop
-expect 2 '--value is required' stats examples/runs.csv --unit seed --cell estimator
-expect 2 'is not in 1000..1000000' "${runs[@]}" --resamples 10
-expect 2 'not in {expanded,bca,percentile,t}' "${runs[@]}" --interval exact
-expect 5 'missing.csv' stats missing.csv --unit seed --cell estimator --value gain
-expect 5 'it is the input itself' "${runs[@]}" -o examples/runs.csv
 expect 8 'is given twice; first on line 2' stats examples/runs.csv --unit votes --cell estimator --value gain
 "$program" "${runs[@]}" >/dev/full 2>err.txt; [[ $? == 5 ]] || fail "stats >/dev/full: exit is not 5"
 

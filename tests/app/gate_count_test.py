@@ -153,7 +153,7 @@ if json.loads(r.stdout)["instructions_by"].startswith("callgrind"):
 r = gate("--json", "--fail-on", "different", "--cases", "*grpo/n8", "--suite", os.path.join(suites, "quickstart.toml"), kind="self", baseline=program)
 check("self: steps of a suite, equal checksums", r.returncode == 0 and all(c["checksum"]["baseline"] for c in json.loads(r.stdout)["cases"]), r)
 
-# the self-test, as a user starts it: what it measures decides nothing here, its text is tested in gate/self_test_text_test.cpp
+# the self-test, as a user starts it: what it measures decides nothing here, its text is tested in gate/rivals_test.cpp
 r = subprocess.run([program, "gate", "--self-test", "--trials", "1", "--seed", "1", "--json"], capture_output=True, timeout=500, stdin=subprocess.DEVNULL)
 rows = json.loads(r.stdout)["rows"]
 check("self-test: four amounts, one trial each", r.returncode == 0 and r.stderr == b"" and [row["added"] for row in rows] == [0, 0.02, 0.05, 0.1]

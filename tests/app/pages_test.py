@@ -97,7 +97,9 @@ for file in sorted(os.listdir(PAGES)):
     shutil.copytree("shared", name)
     found = ""
     for command in re.findall(r"(?m)^\$ (.*)$", expected):
+        before = os.listdir(name)
         out, errors, code = ran(command, name)
+        check(code in (0, 7, 10) or sorted(os.listdir(name)) == sorted(before), f"{file}: {command}: a refused command leaves a file")
         check(not re.search(r"(?m)^\$ ", out), f"{file}: output that looks like a command")
         check("-nan" not in out + errors, f"{file}: {command}: a number that is none")
         found += shown(command, out, errors, code)

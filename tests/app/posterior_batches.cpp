@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "app/flags/named_rater.hpp"
+#include "app/flags/flag_values.hpp"
 #include "config/spec.hpp"
 #include "kernels/shared/words.hpp"
 #include "train/run_cache.hpp"

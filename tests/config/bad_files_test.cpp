@@ -15,16 +15,6 @@
 using namespace odrpo;
 namespace fs = std::filesystem;
 
-namespace {
-
-std::string repeated(const std::string& piece, int n) {
-  std::string text;
-  for (int i = 0; i < n; ++i) text += piece;
-  return text;
-}
-
-}  // namespace
-
 TEST_CASE("a path that is not a readable regular file is refused") {
   const TestFolder folder;
   CHECK(file_refusal(folder.path.string()).code == Exit::suite);

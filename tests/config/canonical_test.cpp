@@ -1,8 +1,8 @@
 // The canonical text of a run is stable, complete, and survives being written out as TOML.
 #include "config/write/canonical.hpp"
 #include "envs/bandit/config.hpp"
-#include "envs/rater/profile.hpp"
 #include "envs/rater/rater.hpp"
+#include "envs/rater/scored_responses.hpp"
 
 #include <set>
 #include <string>
@@ -11,96 +11,14 @@
 #include "config/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/config/loading.hpp"
+#include "tests/page.hpp"
 
 using namespace odrpo;
 
-namespace {
-
-const char* const golden = R"(run.key = 15692649886853691038
-run.seed = 1
-run.votes = 8
-env.base = bandit
-env.prompts = 256
-env.actions = 32
-env.levels = 10
-env.features = 24
-env.feature_share = 0.5
-env.quality = real
-env.profile = rater
-env.mean = 5.5
-env.mean_sd = unset
-env.spread = unset
-env.spread_sd = unset
-env.hack_share = unset
-env.hack_penalty = unset
-rater.noise.0.model = gaussian
-rater.noise.0.sigma = 0.52
-rater.noise.0.spread = 0.25
-rater.noise.0.form = rounded
-rater.noise.1.model = low
-rater.noise.1.p = 0.1
-rater.noise.1.target = all
-rater.aggregate = mode
-rater.tie = first
-rater.sampling = law
-rater.parse_failure = 0
-rater.parse_policy = resample
-rater.world_mean = 6.9
-rater.world_mean_sd = 1.8
-rater.world_spread = 0.8
-rater.world_spread_sd = 0.45
-rater.world_hack_share = 0
-rater.world_hack_penalty = 2.5
-rater.length_bias = 0
-rater.length_mid = 12
-rater.flattery = 0
-rater.flattery_most = 8
-rater.misfire = 0
-rater.misfire_trigger = tone
-rater.overlook = 0
-rater.json_odd = 0
-rater.json_broken = 0
-policy.base = linear
-estimator.base = grpo
-estimator.ddof = 0
-estimator.eps = 0
-estimator.median = lower
-estimator.running = window
-estimator.window = 4096
-estimator.rho = 0.9
-estimator.compat = paper
-estimator.origin = 1
-learn.steps = 1000
-learn.batch = 64
-learn.rollouts = 8
-learn.kl = 0.001
-learn.whiten = response
-learn.whiten_ddof = 0
-learn.whiten_eps = 0
-learn.dead_groups = keep
-learn.epochs = 1
-learn.ratio_clip = 0
-learn.optimizer = adam
-learn.lr = 0.05
-learn.schedule = cosine
-learn.warmup = 0.08
-learn.beta1 = 0.9
-learn.beta2 = 0.999
-learn.adam_eps = 1e-08
-learn.weight_decay = 0
-learn.clip = 0
-record.every = 10
-record.gradient = 0
-record.collapse_fall = 1
-record.collapse_steps = 20
-)";
-
-}  // namespace
-
-TEST_CASE("the canonical text is golden: changing it changes every key") {
+TEST_CASE("the canonical text is golden: changing it changes every key", "[pages]") {
   const auto suite = loaded(small_suite + "rater = \"r\"\nvotes = 8\n[rater.r]\nbase = \"gauss\"\nlow.p = 0.1\n[env.bandit]\nmean = 5.5\n",
                             {"suite.seeds=2"});
-  CHECK(canonical_text(suite.runs[1]) == golden);
+  check_page("config/pages/canonical.txt", canonical_text(suite.runs[1]));
   CHECK(spec_key(suite.runs[1]) == "05ebc8ff3e9fc5b9");
 }
 
@@ -111,37 +29,13 @@ TEST_CASE("names do not matter for the key, decisions do") {
   CHECK(renamed.id != base.id);
   CHECK(spec_key(renamed) == spec_key(base));
   std::set<std::string> keys{spec_key(base)};
-  const std::vector<std::string> changes{"suite.seed=1",
-                                         "grid.votes=2",
-                                         "grid.estimator=rloo",
-                                         "grid.policy=tabular",
-                                         "policy.linear.tilt=2",
-                                         "grid.rater=veto",
-                                         "learn.steps=9",
-                                         "learn.lr=0.06",
-                                         "learn.schedule=linear",
-                                         "learn.kl=0",
-                                         "learn.whiten=none",
-                                         "learn.adam_eps=1e-7",
-                                         "record.every=11",
-                                         "env.bandit.prompts=128",
-                                         "env.bandit.mean=7.2",
-                                         "rater.mixed.low.p=0.02",
-                                         "rater.mixed.tie=lowest",
-                                         "rater.mixed.sampling=draws",
-                                         "rater.mixed.aggregate=mean",
-                                         "rater.mixed.parse_failure=0.01",
-                                         "rater.mixed.world_mean=7",
-                                         "rater.mixed.offset.sd=0.2",
-                                         "env.bandit.levels=9",
-                                         "learn.whiten_ddof=1",
-                                         "learn.whiten_eps=1e-4",
-                                         "learn.whiten=compat",
-                                         "learn.dead_groups=drop",
-                                         "learn.epochs=2",
-                                         "estimator.grpo.compat=verl",
-                                         "rater.mixed.uniform.p=0",
-                                         "estimator.grpo.eps=1e-6"};
+  const char* const changes[] = {
+      "suite.seed=1", "grid.votes=2", "grid.estimator=rloo", "grid.policy=tabular", "policy.linear.tilt=2", "grid.rater=veto",
+      "learn.steps=9", "learn.lr=0.06", "learn.schedule=linear", "learn.kl=0", "learn.whiten=none", "learn.adam_eps=1e-7",
+      "record.every=11", "env.bandit.prompts=128", "env.bandit.mean=7.2", "rater.mixed.low.p=0.02", "rater.mixed.tie=lowest",
+      "rater.mixed.sampling=draws", "rater.mixed.aggregate=mean", "rater.mixed.parse_failure=0.01", "rater.mixed.world_mean=7",
+      "rater.mixed.offset.sd=0.2", "env.bandit.levels=9", "learn.whiten_ddof=1", "learn.whiten_eps=1e-4", "learn.whiten=compat",
+      "learn.dead_groups=drop", "learn.epochs=2", "estimator.grpo.compat=verl", "rater.mixed.uniform.p=0", "estimator.grpo.eps=1e-6"};
   for (const auto& change : changes) {
     INFO(change);
     CHECK(keys.insert(spec_key(loaded(small_suite, {change}).runs[0])).second);

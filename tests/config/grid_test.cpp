@@ -1,4 +1,4 @@
-// Good grids: defaults, order, ids, axes, seeds and the keys of runs.
+// Good grids: defaults, order, ids, axes, seeds and the keys of runs; tables and limits.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -12,16 +12,6 @@
 #include "tests/config/loading.hpp"
 
 using namespace odrpo;
-
-namespace {
-
-std::vector<std::string> ids(const Suite& suite) {
-  std::vector<std::string> all;
-  for (const auto& run : suite.runs) all.push_back(run.id);
-  return all;
-}
-
-}  // namespace
 
 TEST_CASE("a suite of two lines has defaults for everything else") {
   const auto suite = loaded(small_suite);
@@ -172,4 +162,28 @@ TEST_CASE("too many runs are refused before any is made, whatever the size") {
   const auto huge = refusal(text, {"suite.seeds=100000", "limits.runs=1e9", "learn.kl=[0,1,2,3,4,5,6,7,8,9]", "limits.memory_gib=0.1"});
   CHECK(huge.code == Exit::limits);
   CHECK(huge.has("memory_gib"));
+}
+
+TEST_CASE("limits of [gate]: the table's rows are the axis, words and numbers are the grid's") {
+  const Suite suite = loaded(small_suite + R"x([gate]
+step_time = [{ row = "odrpo(grpo)", over = "grpo", at-most = 1.1 }, { axis = "votes", row = 8, over = 1, at_most = 2, at_least = 0.5 }]
+quality = { row = "grpo", at_least = 7.5, where = "votes=8" }
+gain = [{ row = "grpo", over = "maxrl", at_least = 0, where = ["votes = 8", "rater=mixed"] }]
+)x",
+                             {"grid.estimator=[\"grpo\", \"maxrl\", \"odrpo-uniform(grpo)\"]", "grid.votes=[1, 8]"});
+  REQUIRE(suite.gate.step_time.size() == 2);
+  const GateLimit& first = suite.gate.step_time[0];
+  CHECK(first == GateLimit{LimitedValue::step_time, "estimator", "odrpo(grpo)", "grpo", {}, 1.1, {}});
+  CHECK(suite.gate.step_time[1] == GateLimit{LimitedValue::step_time, "votes", "8", "1", {}, 2.0, 0.5});
+  REQUIRE(suite.gate.quality.size() == 1);
+  CHECK(suite.gate.quality[0] == GateLimit{LimitedValue::quality, "estimator", "grpo", "", {"votes=8"}, {}, 7.5});
+  REQUIRE(suite.gate.gain.size() == 1);
+  CHECK(suite.gate.gain[0].where == std::vector<std::string>{"votes=8", "rater=mixed"});
+
+  const Suite again = loaded(suite.resolved);
+  CHECK(again.gate.step_time == suite.gate.step_time);
+  CHECK(again.gate.quality == suite.gate.quality);
+  CHECK(again.gate.gain == suite.gate.gain);
+  CHECK(again.resolved == suite.resolved);
+  CHECK(loaded(small_suite).resolved.find("gate.") == std::string::npos);
 }

@@ -8,9 +8,9 @@
 #include "config/plan/rater_file.hpp"
 #include "config/write/canonical.hpp"
 #include "envs/judge/simulate_scores.hpp"
-#include "results/scores/write_scores.hpp"
+#include "results/scores/score_file.hpp"
 #include "tests/catch.hpp"
-#include "tests/config/loading.hpp"
+#include "tests/config/refusals.hpp"
 #include "tests/config/test_folder.hpp"
 #include "train/curves.hpp"
 #include "train/run_cache.hpp"
@@ -159,7 +159,7 @@ TEST_CASE("a judge's file may start from a word of the catalogue") {
   CHECK_THAT(b.message, Catch::Contains("mean.toml:2:8: error: `rater.judge.base` must be a word of the catalogue, and there is no rater \"mixt\""));
 }
 
-TEST_CASE("judges that cannot be are refused at their places") {
+TEST_CASE("judges that cannot be are refused at their places", "[pages]") {
   const TestFolder folder;
   folder.file("panel.toml", panel_text);
   folder.file("two.toml", std::string(panel_text) + "[rater.other]\nnoise = [{ model = \"gaussian\" }]\n");
@@ -171,72 +171,9 @@ TEST_CASE("judges that cannot be are refused at their places") {
   folder.file("judge.csv",
               "prompt_id,response_id,sample_id,score\n0,0,0,1\n0,0,1,2\n0,1,0,3\n0,1,1,3\n1,0,0,2\n1,0,1,2\n1,1,0,1\n1,1,1,3\n");
   folder.file("single.csv", "prompt_id,response_id,sample_id,score\n0,0,0,1\n0,1,0,2\n");
-  struct Case {
-    std::string rater, told;
-    Exit code = Exit::suite;
-  };
-  const std::string latent = "noise = [{ model = \"latent\", ";
-  const Case cases[] = {
-      {"file = \"nowhere.toml\"", "`rater.r.file`: ", Exit::io},
-      {"file = 3", "a.toml:11:8: error: `rater.r.file` must be the path of a file in quotes, not 3"},
-      {"file = \"\"", "`rater.r.file` must be the path of a file in quotes"},
-      {"file = \"panel.toml\"\nbase = \"mixed\"", "a.toml:12:1: error: [rater.r] has `file` and `base`"},
-      {"file = \"panel.toml\"\nscores = \"judge.csv\"", "`file` cannot stand beside them"},
-      {"file = \"two.toml\"", "two.toml:1:2: error: a judge's file needs one section [rater.NAME]"},
-      {"file = \"more.toml\"", "more.toml:13:2: error: `learn`: a judge's file has one section [rater.NAME] and nothing else"},
-      {"file = \"none.toml\"", "none.toml:1:1: error: "},
-      {"file = \"empty.toml\"", "empty.toml:1:8: error: [rater.judge] needs a noise model"},
-      {"file = \"bad.toml\"", "bad.toml:"},
-      {"file = \"typo.toml\"", "typo.toml:3:9: error: `rater.judge.latent.sigma`"},
-      {"file = \"typo.toml\"",
-       "typo.toml:4:19: error: row 1 of `rater.judge.latent.thresholds` has 1 after 2: its numbers must not decrease"},
-      {"file = \"panel.toml\"\nworld_mean = 3",
-       "a.toml:12:1: error: `world_mean` has no effect here: a latent scale and a file's responses bring a world"},
-      {"file = \"panel.toml\"\n[env.bandit]\nspread = 2", "`spread` has no effect here: the judges bring worlds of their own"},
-      {"file = \"panel.toml\"\n[env.bandit]\nlevels = 10", "rater r has 5 levels, and env bandit has 10"},
-      {"base = \"mixed\"\norder = \"random\"", "`order` has no effect here: one judge answers every call"},
-      {"file = \"panel.toml\"\norder = \"shuffled\"", "does not know \"shuffled\""},
-      {"file = \"panel.toml\"\naggregate = \"expected\"\norder = \"random\"", "`order` has no effect here"},
-      {"file = \"panel.toml\"\nlatent.prompt_share = 1", "`prompt_share` = 1 makes all responses of a prompt equally good"},
-      {latent + "sigma = 1 }]", "`rater.r.noise[1].thresholds` is missing"},
-      {latent + "thresholds = [] }]", "must be a list of rows, not 0 rows"},
-      {latent + "thresholds = [[]] }]", "row 1 of `rater.r.noise[1].thresholds` has 0 entries"},
-      {latent + "thresholds = [[1], [1, 2]] }]", "row 2 of `rater.r.noise[1].thresholds` has 2 entries, and the first row 1"},
-      {latent + "thresholds = [[nan]] }]", "which is no number of -100..100"},
-      {latent + "thresholds = [[\"a\"]] }]", "which is no number of -100..100"},
-      {latent + "thresholds = [[1]] }, { model = \"latent\", thresholds = [[1]] }]", "can only be the first noise model"},
-      {"noise = [{ model = \"resample\", laws = [[0.5, 0.4]], prompts = [[0]] }]",
-       "row 1 of `rater.r.noise[1].laws` sums to 0.9, not to 1"},
-      {"noise = [{ model = \"resample\", laws = [[0.5, 0.5]], prompts = [[0, 1]] }]",
-       "a.toml:11:68: error: `rater.r.noise[1]`: `prompts` names law 1, and there are 1, numbered from 0"},
-      {"noise = [{ model = \"resample\", laws = [[0.5, 0.5]], prompts = [[0.5]] }]", "which is no whole number"},
-      {"noise = [{ model = \"resample\", judges = 2, laws = [[0.5, 0.5], [0.1, 0.9], [0.3, 0.7]], prompts = [[0, 0]] }]",
-       "a.toml:11:51: error: `rater.r.noise[1]`: 3 rows of `laws` are no multiple of 2 judges"},
-      {"noise = [{ model = \"resample\", judges = 2, laws = [[0.5, 0.5], [0.1, 0.9]], prompts = [[0, 1]] }]",
-       "`prompts` names law 1, and there are 1, numbered from 0"},
-      {"noise = [{ model = \"resample\", judges = 64, laws = [[0.5, 0.5]], prompts = [[0]] }]", "`rater.r.noise[1].judges` is "},
-      {"noise = [{ model = \"resample\", judges = 0, laws = [[0.5, 0.5]], prompts = [[0]] }]", "`rater.r.noise[1].judges` is "},
-      {"scores = \"judge.csv\"\nworld = \"resampel\"", "a.toml:12:9: error: `rater.r.world` cannot be the string \"resampel\""},
-      {"scores = \"judge.csv\"\nworld = 3", "`rater.r.world` cannot be 3"},
-      {"base = \"mixed\"\nworld = \"latent\"", "`rater.r.world` has no effect without `scores`"},
-      {"scores = \"judge.csv\"\nworld_spread = 2", "`world_spread` has no effect here: a latent scale"},
-      {"scores = \"judge.csv\"\nworld = \"resample\"\nworld_hack_share = 0.1",
-       "`world_hack_share` has no effect here: none of a file's responses hacks"},
-      {"scores = \"judge.csv\"\nworld = \"resample\"\noffset.sd = 1", "`offset` has no effect on a judge that is resampled"},
-      {"scores = \"judge.csv\"\nworld = \"resample\"\nbias.sd = 1", "`bias` has no effect on a judge that is resampled"},
-      {"scores = \"judge.csv\"\nworld = \"resample\"\n[env.bandit]\nprofile = \"own\"", "rates none of another world"},
-      {"scores = \"judge.csv\"\nworld = \"resample\"\n[env.bandit]\nhack_share = 0.5", "`hack_share` cannot stand beside rater r"},
-      {"scores = \"judge.csv\"\nlatent.sigma = 1", "`latent` cannot stand beside them"},
-      {"scores = \"single.csv\"", "no response has two scores", Exit::bad_input},
-      {"scores = \"single.csv\"\nworld = \"resample\"", "no response has two samples", Exit::bad_input},
-  };
-  for (const Case& c : cases) {
-    INFO(c.rater);
-    const Refusal r = file_refusal(folder.file("a.toml", suite_with(c.rater)), {});
-    INFO(r.message);
-    CHECK(r.code == c.code);
-    CHECK(r.has(c.told));
-  }
+  check_cases("config/pages/judges.txt", [&](const std::string& input) {
+    return refusal_text(file_refusal(folder.file("a.toml", suite_with(input))), folder.path.string() + "/");
+  });
 }
 
 TEST_CASE("a judge with fewer levels than ten rates texts, and their quality is carried to its scale") {

@@ -10,7 +10,7 @@
 #include "envs/rater/rater.hpp"
 #include "results/store/record.hpp"
 #include "tests/catch.hpp"
-#include "tests/config/loading.hpp"
+#include "tests/config/refusals.hpp"
 #include "tests/config/test_folder.hpp"
 #include "train/run_cache.hpp"
 #include "train/train.hpp"
@@ -210,7 +210,7 @@ TEST_CASE("scores: what a file holds is noted, for raters of the grid") {
   CHECK(loaded(small_suite).notes.empty());
 }
 
-TEST_CASE("scores: other columns and scales, in the suite and by --set") {
+TEST_CASE("scores: other columns and scales, in the suite and by --set", "[pages]") {
   const TestFolder folder;
   std::string text = "item\tanswer\tcall\tpoints\n";
   for (int p = 0; p < 6; ++p)
@@ -242,34 +242,7 @@ TEST_CASE("scores: other columns and scales, in the suite and by --set") {
   REQUIRE(by_set.code == Exit::ok);
   CHECK(canonical_text(set.runs[0]) == canonical_text(made.runs[0]));
 
-  struct Case {
-    std::string rater, told;
-    Exit code = Exit::suite;
-  };
-  const Case cases[] = {
-      {"base = \"mixed\"\nscale = \"0..5\"", "suite.toml:8:1: error: `rater.r.scale` has no effect without `scores`"},
-      {"base = \"mixed\"\ncolumns = { score = \"x\" }", "suite.toml:8:1: error: `rater.r.columns` has no effect without `scores`"},
-      {"scores = \"judge.tsv\"\nlevels = 5\nscale = \"0..5\"", "suite.toml:9:1: error: `rater.r.scale` and `rater.r.levels` both say"},
-      {"scores = \"judge.tsv\"\nscale = \"5..0\"", "suite.toml:8:9: error: `rater.r.scale` states no scale: the string \"5..0\""},
-      {"scores = \"judge.tsv\"\nscale = 5", "`rater.r.scale` states no scale: 5"},
-      {"scores = \"judge.tsv\"\nscale = [1, 1]", "`rater.r.scale` states no scale: a list"},
-      {"scores = \"judge.tsv\"\nscale = [1, \"2\"]", "`rater.r.scale` states no scale: a list"},
-      {"scores = \"judge.tsv\"\nscale = [1, inf]", "`rater.r.scale` states no scale: a list"},
-      {"scores = \"judge.tsv\"\ncolumns = { socre = \"x\" }", "unknown key `socre` in [rater.r.columns]"},
-      {"scores = \"judge.tsv\"\ncolumns = { score = 3 }", "`rater.r.columns.score` must be a string, not 3"},
-      {"scores = \"judge.tsv\"\ncolumns = { score = \"\" }", "leaves a name empty that every file must have"},
-      {"scores = \"judge.tsv\"\ncolumns = \"x\"", "`rater.r.columns` must be a section"},
-      {"scores = \"judge.tsv\"",
-       "judge.tsv:1:1: error: no column \"prompt_id\"; found \"item\", \"answer\", \"call\", \"points\"; "
-       "columns.prompt says which one it is",
-       Exit::bad_input},
-      {"scores = \"judge.tsv\"\nscale = \"0..2\"\n" + columns, "judge.tsv:4:8: error: score 0.5 is off the scale: 0..2", Exit::bad_input},
-  };
-  for (const Case& c : cases) {
-    INFO(c.rater);
-    const Refusal r = file_refusal(suite(c.rater), {});
-    INFO(r.message);
-    CHECK(r.code == c.code);
-    CHECK(r.has(c.told));
-  }
+  check_cases("config/pages/score-columns.txt", [&](const std::string& input) {
+    return refusal_text(file_refusal(suite(input)), folder.path.string() + "/");
+  });
 }

@@ -40,6 +40,19 @@ inline Suite loaded(const std::string& text, const std::vector<std::string>& set
   return load_suite_text("good.toml", text, set, only);
 }
 
+/// The ids of all runs.
+inline std::vector<std::string> ids(const Suite& suite) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < suite.runs.size(); ++i) all.push_back(suite.runs.id(i));
+  return all;
+}
+
+inline std::string repeated(const std::string& piece, int n) {
+  std::string text;
+  for (int i = 0; i < n; ++i) text += piece;
+  return text;
+}
+
 /// A small good suite: two estimators, one run each.
 inline const std::string small_suite = R"([suite]
 name = "small"

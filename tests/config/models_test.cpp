@@ -1,12 +1,13 @@
-// The judge that a posterior estimator believes in: where a name is looked for, what is refused, and what of it a run's key holds.
+// The judge that a posterior estimator believes in: where a name is looked for, and what a run's key holds; and whether a judge's file is that of its fit.
 #include <filesystem>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "config/plan/rater_file.hpp"
 #include "config/spec.hpp"
 #include "config/write/canonical.hpp"
 #include "tests/catch.hpp"
-#include "tests/config/bad_case.hpp"
 #include "tests/config/loading.hpp"
 #include "tests/config/test_folder.hpp"
 
@@ -99,51 +100,49 @@ TEST_CASE("a model may be a judge's file, relative to the suite") {
   CHECK(bad.has("judges/bad.toml:2:"));
 }
 
-TEST_CASE("models that cannot be") {
-  check_refused({
-      {"an unknown name", suite_with("model = \"vetto\"\n"), "8:9", {"knows no rater \"vetto\"", "did you mean", "veto"}},
-      {"an empty name", suite_with("model = \"\"\n"), "8:9", {"must be a name in quotes"}},
-      {"a number", suite_with("model = 3\n"), "8:9", {"must be a name in quotes, not 3"}},
-      {"twice in an axis", suite_with("model = [\"a-b\", \"a_b\"]\n[rater.a-b]\nbase = \"veto\"\n"), "8:9", {"has a-b twice"}},
-      {"several judges",
-       suite_with("model = \"many\"\n[rater.many]\nbase = \"mixed\"\nlow.p = [0.1, 0.2]\n"),
-       "8:9",
-       {"several judges", "low.p"}},
-      {"another number of levels", suite_with("model = \"panel-dialogue\"\n"), "8:9", {"has 5 levels", "have 10"}},
-      {"a form without a judge", small_suite + "[estimator.grpo]\nmodel = \"veto\"\n", "6:1", {"model", "posterior"}},
-      {"a floor of another word", suite_with("floor = \"posteriour\"\n"), "8:9", {"must be a number, not the string \"posteriour\"", "0..100 or posterior"}},
-      {"a floor below 0", suite_with("floor = -1\n"), "8:9", {"is -1, out of range", "0..100 or posterior"}},
-      {"a floor twice", suite_with("floor = [0, 0.0]\n"), "8:13", {"has 0 twice"}},
-      {"a floor of a form that divides by no deviation",
-       "[suite]\nname = \"f\"\n[grid]\nestimator = \"p\"\n[estimator.p]\nbase = \"posterior(rank-grpo)\"\nfloor = 0.1\n",
-       "7:1",
-       {"`floor` has no effect on posterior(rank-grpo): the form divides by no deviation of posterior scores"}},
-      {"a floor of scores themselves", small_suite + "[estimator.grpo]\nfloor = 0\n", "6:1", {"`floor` has no effect"}},
-      {"keep of a fixed prior", suite_with("prior = \"fixed\"\nkeep = 0.5\n"), "9:1", {"keep"}},
-      {"the same with votes",
-       "[suite]\nname = \"f\"\n[grid]\nestimator = [\"posterior(grpo)\"]\nvotes = 4\n[rater.mixed]\naggregate = \"fraction\"\n",
-       "7:1",
-       {"has one posterior score for each response"}},
-      {"all votes for another estimator",
-       "[suite]\nname = \"f\"\n[grid]\nestimator = [\"posterior(grpo)\", \"odrpo(grpo)\"]\nvotes = 4\n[rater.mixed]\naggregate = \"all\"\n",
-       "7:1",
-       {"aggregate", "\"all\"", "estimator odrpo(grpo) takes one reward of each response"}},
-      {"all votes in an axis",
-       "[suite]\nname = \"f\"\n[grid]\nestimator = \"grpo\"\nvotes = 4\n[rater.mixed]\naggregate = [\"mode\", \"all\"]\n",
-       "7:1",
-       {"estimator grpo takes one reward of each response"}},
-      {"all votes in one entry of zip",
-       "[suite]\nname = \"f\"\n[grid]\nzip = [{ estimator = \"posterior(grpo)\", votes = 8 }, { estimator = \"grpo\", votes = 1 }]\n"
-       "[rater.mixed]\naggregate = \"all\"\n",
-       "6:1",
-       {"estimator grpo takes one reward of each response"}},
-      {"all of one vote",
-       "[suite]\nname = \"f\"\n[grid]\nestimator = \"grpo\"\nvotes = 1\n[rater.mixed]\naggregate = \"all\"\n",
-       "7:1",
-       {"estimator grpo takes one reward of each response"}},
-      {"all votes and sampling",
-       "[suite]\nname = \"f\"\n[grid]\nestimator = \"posterior(grpo)\"\nvotes = 4\n[rater.mixed]\naggregate = \"all\"\nsampling = \"draws\"\n",
-       "8:1",
-       {"the votes of aggregate = \"all\" are drawn one by one"}},
-  });
+namespace {
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+TEST_CASE("an edited number of a fitted judge is noted, other edits are not") {
+  const std::string plain = "# fitted\n[rater.judge]\n\n[rater.judge.latent]\nprompt_share = 0.25  # 95 %: 0.1 to 0.4\nsigma = 0.5\nspread = 0\n"
+                            "judge_sigma = 0\nthresholds = [\n  [-1, 0, 1],\n]\n";
+  const std::string marked = with_fit_mark(plain);
+  REQUIRE(marked.starts_with(plain));
+  const TestFolder folder;
+  const auto notes_of = [&](const std::string& text) {
+    std::vector<std::string> notes;
+    load_rater_file(folder.file("judge.toml", text), notes);
+    return notes;
+  };
+  CHECK(notes_of(plain).empty());  // without the line nothing is known
+  CHECK(notes_of(marked).empty());
+  CHECK(notes_of(replaced(marked, "sigma = 0.5", "sigma =  0.50 # mine")).empty());
+  CHECK(notes_of(replaced(marked, "spread = 0\njudge_sigma = 0\n", "judge_sigma = 0.0\nspread = 0\n")).empty());
+  CHECK(notes_of(replaced(marked, "[rater.judge]\n", "[rater.judge]\naggregate = \"mean\"\n")).empty());
+  CHECK(notes_of(replaced(replaced(marked, "[rater.judge]", "[rater.mine]"), "[rater.judge.latent]", "[rater.mine.latent]")).empty());
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"sigma = 0.5", "sigma = 0.51"}, {"[-1, 0, 1]", "[-1, 0, 1.1]"}, {"[-1, 0, 1]", "[-1, 1]"}, {"spread = 0\n", ""}}) {
+    const std::vector<std::string> notes = notes_of(replaced(marked, from, to));
+    INFO(from << " -> " << to);
+    REQUIRE(notes.size() == 1);
+    CHECK(notes[0].find("edited since the fit: its numbers are not those that `judge fit` wrote") != std::string::npos);
+  }
+  // a suite says so once, however many raters name the file
+  folder.file("judge.toml", replaced(marked, "sigma = 0.5", "sigma = 0.6"));
+  Suite suite;
+  const Refusal refused = file_refusal(folder.file("suite.toml", "[suite]\nname = \"s\"\nseed = 1\nseeds = 1\n[grid]\nestimator = [\"grpo\"]\n"
+                                                                "rater = [\"a\", \"b\"]\n[rater.a]\nfile = \"judge.toml\"\n[rater.b]\n"
+                                                                "file = \"judge.toml\"\naggregate = \"mean\"\n"),
+                                       {}, &suite);
+  INFO(refused.message);
+  REQUIRE(refused.code == Exit::ok);
+  REQUIRE(suite.notes.size() == 1);
+  CHECK(suite.notes[0].find("edited since the fit") != std::string::npos);
 }

@@ -24,47 +24,11 @@ std::size_t below(std::mt19937_64& random, std::size_t n) { return n == 0 ? 0 : 
 
 // one random change: a byte, a piece of TOML, a line moved, doubled or dropped, a piece cut out
 void mutate(std::string& text, std::mt19937_64& random) {
-  static const char* const pieces[] = {"[",
-                                       "]",
-                                       "{",
-                                       "}",
-                                       "\"",
-                                       "'",
-                                       "\"\"\"",
-                                       "'''",
-                                       "=",
-                                       ".",
-                                       ",",
-                                       "#",
-                                       "\n",
-                                       "\\",
-                                       "-",
-                                       "nan",
-                                       "inf",
-                                       "1e400",
-                                       "99999999999999999999",
-                                       "0",
-                                       "-1",
-                                       "2.5",
-                                       "true",
-                                       "[[",
-                                       "[grid]\n",
-                                       "[rater.x]\n",
-                                       "base = \"veto\"\n",
-                                       "\xc3\xa9",
-                                       "\xff",
-                                       "low.p = [0.1, 0.2]\n",
-                                       "[estimator.grpo]\n",
-                                       "1979-05-27",
-                                       "{a = 1}",
-                                       "[1, 2]",
-                                       "votes",
-                                       "lr = [1, 2]\n",
-                                       "{ votes = 2, \"learn.steps\" = 3 },\n",
-                                       "\"rater.paid.low.p\" = 0.1, ",
-                                       "estimator = \"maxrl\", ",
-                                       "\t",
-                                       "\r\n"};
+  static const char* const pieces[] = {
+      "[", "]", "{", "}", "\"", "'", "\"\"\"", "'''", "=", ".", ",", "#", "\n", "\\", "-", "nan", "inf", "1e400",
+      "99999999999999999999", "0", "-1", "2.5", "true", "[[", "[grid]\n", "[rater.x]\n", "base = \"veto\"\n", "\xc3\xa9", "\xff",
+      "low.p = [0.1, 0.2]\n", "[estimator.grpo]\n", "1979-05-27", "{a = 1}", "[1, 2]", "votes", "lr = [1, 2]\n",
+      "{ votes = 2, \"learn.steps\" = 3 },\n", "\"rater.paid.low.p\" = 0.1, ", "estimator = \"maxrl\", ", "\t", "\r\n"};
   const auto at = below(random, text.size() + 1);
   const auto line = text.rfind('\n', at == 0 ? 0 : at - 1);
   const auto begin = line == std::string::npos ? 0 : line + 1;

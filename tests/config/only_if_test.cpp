@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "config/catalogue/axis.hpp"
-#include "config/read/assign.hpp"
+#include "config/read/field_reader.hpp"
 #include "config/spec.hpp"
 #include "config/write/field_list.hpp"
 #include "kernels/system/text.hpp"
@@ -152,7 +152,7 @@ std::string lines(const Setting& values) {
   return text;
 }
 std::string line(const FieldInfo& f, const AxisValue& value) {
-  // nothing hacks in the world of `mixed`: a penalty alone is another error (check/bandit.cpp)
+  // nothing hacks in the world of `mixed`: a penalty alone is another error (check/worlds.cpp)
   const std::string also = f.key == "world_hack_penalty" ? "world_hack_share = 0.5\n" : "";
   return also + f.key + " = " + literal(value) + "\n";
 }
@@ -309,18 +309,6 @@ TEST_CASE("values of levels are refused where the form reads none, leave no trac
   CHECK(without.find("estimator.values") == std::string::npos);
   const Suite suite = loaded(good + values);
   CHECK(canonical_text(loaded(suite.resolved).runs[0]) == with);
-}
-
-TEST_CASE("a key beside one whose own value was refused is not told of") {
-  for (const char* partner : {"optimizer = \"adm\"\n", "optimizer = 3\n", "optimizer = [\"sgd\", \"adm\"]\n"}) {
-    const Refusal r = refusal(head<LearnConfig>({}) + partner + "beta1 = 0.5\nweight_decay = 0\n");
-    INFO(r.message);
-    CHECK(r.code == Exit::suite);
-    CHECK_FALSE(r.has("no effect"));
-  }
-  const Refusal r = refusal(head<PolicyConfig>({}) + "lora_rank = \"four\"\nlora_alpha = 8\n");
-  CHECK(r.code == Exit::suite);
-  CHECK_FALSE(r.has("no effect"));
 }
 
 TEST_CASE("rules in words") {

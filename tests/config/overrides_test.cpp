@@ -5,7 +5,7 @@
 #include "config/spec.hpp"
 #include "policies/policy.hpp"
 #include "tests/catch.hpp"
-#include "tests/config/loading.hpp"
+#include "tests/config/refusals.hpp"
 
 using namespace odrpo;
 
@@ -28,20 +28,9 @@ TEST_CASE("override --set changes, adds and replaces values") {
   CHECK(loaded(small_suite, {"grid.votes=[ 1,8 ]", "table.baseline=''"}).runs.size() == 4);
 }
 
-TEST_CASE("override --set replaces lists of tables, but no section, whose other keys would be lost") {
+TEST_CASE("override --set replaces lists of tables") {
   const std::string rater = small_suite + "[rater.mixed]\nlow.p = 0.3\nworld_spread = 2\n";
   CHECK(loaded(rater, {"rater.mixed.noise=[{model=\"gaussian\"}]"}).runs[0].rater.noise.size() == 2);
-  CHECK(refusal(rater, {"rater.mixed.low={target=\"mid\"}"})
-            .has("`low` is a section; name a key inside it: --set rater.mixed.low.KEY=VALUE"));
-  CHECK(refusal(rater, {"rater={mixed={}}"}).code == Exit::suite);
-  CHECK(refusal(small_suite, {"learn.steps=20", "learn={batch=32}"}).has("--set 2: error: `learn` is a section"));
-}
-
-TEST_CASE("override --set takes characters beyond ASCII in quoted keys and strings") {
-  const auto r = refusal(small_suite, {"learn={a = 1, b.\"\u02d2\" = [[\"\u02d2\", '\u02d2'], {\"\u02d2\" = \"\"\"\u02d2\"\"\"}]}"});
-  CHECK(r.has("unknown"));
-  CHECK_FALSE(r.has("quote"));
-  CHECK(refusal("# \u02d2\n[suite]\nname = \"a\" # \u02d2\n[rater.\"\u02d2\"]\n").has("cannot be a name"));
 }
 
 TEST_CASE("override --set without a key or value is a mistake of the command line") {
@@ -57,81 +46,17 @@ TEST_CASE("override --set without a key or value is a mistake of the command lin
   }
 }
 
-TEST_CASE("errors in the content of --set say which one") {
-  struct Case {
-    const char *argument, *fragment;
-  };
-  const Case cases[] = {
-      {"learn.stpes=3", "unknown key `stpes` in [learn]"},
-      {"learn.steps=2.5", "must be a whole number, not 2.5"},
-      {"learn.steps=[1", "error:"},
-      {"learn.steps=1\nkl=2", "one value is wanted"},
-      {"learn.steps=1 2", "error:"},
-      {"learn.schedule=\u00e9", "'\u00e9' (U+00E9) is allowed only in quotes and comments; text with such signs stands in quotes"},
-      {"learn.steps=3\u03d1", "(U+03D1) is allowed only in quotes"},
-      {"learn.steps=0\"\u02d2\"", "a quote stands inside of a value"},
-      {"learn.steps=[1, 0.'\u02d2']", "a quote stands inside of a value"},
-      {"learn.steps={a = 1, b.\"\u02d2\" = 0[\"\u02d2\"]}", "a quote stands inside of a value"},
-      {"learn.schedule=cos\xff", "error:"},
-      {"learn.steps=99999999999999999999", "error:"},
-      {"learn.schedule=cosin", "did you mean `cosine`?"},
-      {"learn=3", "`learn` is a section"},
-      {"learn={steps=3}", "`learn` is a section; name a key inside it: --set learn.KEY=VALUE"},
-      {"learn={}", "`learn` is a section"},
-      {"suite.name.x=3", "nothing can be set inside it"},
-      {"lern.steps=3", "unknown section [lern]"},
-      {"steps=3", "`steps` stands outside of any section\n      | --set steps=3\n      = did you mean `learn.steps`?"},
-      {"seeds=3", "did you mean `suite.seeds`?"},
-      {"seed=3", "did you mean `suite.seed`?"},
-      {"sedes=3", "did you mean `suite.seeds`?"},
-      {"votes=3", "did you mean `grid.votes`?"},
-      {"lr=0.1", "did you mean `learn.lr`?"},
-      {"weight_decay=0.1", "did you mean `learn.weight_decay`?"},
-      {"weight-decay=0.1", "did you mean `learn.weight_decay`?"},
-      {"frobnicate=3", "= allowed: suite, grid, env, rater, policy, estimator, learn, record, table, gate or limits"},
-      {"learn..steps=3", "not a dotted key"},
-      {"learn.\"steps=3", "not a dotted key"},
-      {"learn.lr=nan", "finite"},
-      {"learn.lr=\xff", "not UTF-8"},
-      {"suite.name=-", "error:"},
-  };
-  for (const auto& c : cases) {
-    INFO(c.argument);
-    const auto r = refusal(small_suite + "[learn]\nkl = 0\n", {"suite.seed=1", c.argument});
-    INFO(r.message);
-    CHECK(r.code == Exit::suite);
-    CHECK(r.has("--set 2: error: "));
-    CHECK(r.has(c.fragment));
-  }
+TEST_CASE("errors in the content of --set say which one, and how it should have been written", "[pages]") {
+  const std::string suite = small_suite + "[learn]\nkl = 0\n";
+  check_cases("config/pages/set.txt", [&](const std::string& input) {
+    return refusal_text(refusal(suite, {"suite.seed=1", input.substr(0, input.size() - 1)}));
+  });
+  for (const char* bytes : {"learn.schedule=cos\xff", "learn.lr=\xff"}) CHECK(refusal(suite, {bytes}).has("--set 1: error: not UTF-8"));
   std::string deep = "a";
   for (int i = 0; i < 100000; ++i) deep += ".a";
   CHECK(refusal(small_suite, {deep + "=1"}).code == Exit::suite);
   const auto both = refusal(small_suite + "[learn]\nkl = -1\n", {"learn.steps=0"});
   CHECK(both.message.find("bad.toml:6:6") < both.message.find("--set 1"));
-}
-
-TEST_CASE("override --set that is not TOML is told as it should have been written") {
-  struct Case {
-    const char *argument, *fragment;
-  };
-  const Case cases[] = {
-      {"table.value=gain,seconds", "several values stand in brackets: --set 'table.value=[\"gain\", \"seconds\"]'"},
-      {"learn.lr=0.1,0.2", "several values stand in brackets: --set 'learn.lr=[0.1, 0.2]'"},
-      {"learn.lr=0.1, 2e-3", "--set 'learn.lr=[0.1, 0.002]'"},
-      {"estimator.\"odrpo(grpo)\".ddof=0,1", "--set 'estimator.\"odrpo(grpo)\".ddof=[0, 1]'"},
-      {"learn.lr=0.1,,", "error: "},
-      {"rater.mixed.noise=[{model=gaussian}]", "text inside a table stands in quotes: { model = \"gaussian\", sigma = 0.5 }"},
-      {"suite.name=\xF0\x9F\x99\x82", "--set 'suite.name=\"...\"'"},
-      {"rater.judge.scores=\"C:\\x.csv\"", "escape sequence"},
-  };
-  for (const auto& c : cases) {
-    INFO(c.argument);
-    const auto r = refusal(small_suite, {c.argument});
-    INFO(r.message);
-    CHECK(r.code == Exit::suite);
-    CHECK(r.has("--set 1: error: "));
-    CHECK(r.has(c.fragment));
-  }
 }
 
 TEST_CASE("subset --only keeps the runs that match any glob") {

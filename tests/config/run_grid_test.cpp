@@ -10,7 +10,7 @@
 #include "config/catalogue/axis.hpp"
 #include "config/spec.hpp"
 #include "config/write/canonical.hpp"
-#include "kernels/system/glob.hpp"
+#include "kernels/system/text.hpp"
 #include "tests/catch.hpp"
 #include "tests/config/loading.hpp"
 #include "train/schedule/run_order.hpp"

@@ -1,6 +1,7 @@
 // The suites that are shipped: every one loads, within its limits, and has the shape that its first line promises.
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
@@ -17,7 +18,7 @@
 #include "tests/catch.hpp"
 #include "tests/config/loading.hpp"
 #include "tests/source_path.hpp"
-#include "train/schedule/preflight.hpp"
+#include "train/schedule/cost.hpp"
 #include "train/worlds/toy_lm_start.hpp"
 
 using namespace odrpo;
@@ -302,4 +303,12 @@ TEST_CASE("equal-cost: every cell pays for the same judge calls, and the table c
   CHECK(suite.table.rows == "votes");
   CHECK(suite.table.baseline == "1");
   CHECK(suite.table.value == std::vector<std::string>{"gain", "modelled-seconds", "judge-cost"});
+}
+
+TEST_CASE("the example of docs/suites.md is a good suite") {
+  std::ifstream file(source_path("docs/suites.md"), std::ios::binary);
+  const std::string docs{std::istreambuf_iterator<char>(file), {}};
+  const auto begin = docs.find("```toml\n") + 8;
+  const auto suite = loaded(docs.substr(begin, docs.find("```", begin) - begin));
+  CHECK(suite.runs.size() == 2 * 3 * 4 * 2 * 20);
 }

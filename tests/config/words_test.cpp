@@ -1,11 +1,11 @@
 // Suggestions, globs, numbers and names as text.
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "config/write/field_list.hpp"
-#include "kernels/system/glob.hpp"
-#include "kernels/shared/suggest.hpp"
+#include "kernels/shared/words.hpp"
 #include "kernels/system/text.hpp"
 #include "tests/catch.hpp"
 
@@ -37,6 +37,33 @@ TEST_CASE("suggestions are near or none") {
   CHECK(nearest_word("near", ties) == "nearest");
   CHECK(nearest_word("nearest_m", ties) == "nearest");  // an edit or two, before words that begin so
   CHECK(one_of(words) == "steps, batch, lr, schedule or whiten");
+  CHECK(joined(words, {}, "; ") == "steps; batch; lr; schedule; whiten");
+}
+
+TEST_CASE("texts are split at separators, and lines at their ends") {
+  using Parts = std::vector<std::string>;
+  CHECK(split("a,b", ',') == Parts{"a", "b"});
+  CHECK(split("", ',') == Parts{""});
+  CHECK(split(",a,, b,", ',') == Parts{"", "a", "", " b", ""});
+  CHECK(lines_of("a\n\nb\n") == Parts{"a", "", "b"});
+  CHECK(lines_of("a\nb") == Parts{"a", "b"});
+  CHECK(lines_of("\n") == Parts{""});
+  CHECK(lines_of("").empty());
+}
+
+TEST_CASE("a number is a whole text, in its type's range and the one asked for") {
+  CHECK(number_from<double>("-2.5e3") == -2500);
+  CHECK(std::isinf(*number_from<double>("inf")));
+  CHECK(number_from<int>("010") == 10);
+  for (const auto* text : {"", " 1", "1 ", "+1", "1x", "0x1", "1,5", "1e999", "-"}) {
+    INFO(text);
+    CHECK_FALSE(number_from<double>(text));
+  }
+  for (const auto* text : {"", "1.0", "9999999999", "1e3"}) CHECK_FALSE(number_from<int>(text));
+  CHECK_FALSE(number_from<std::size_t>("-1"));
+  CHECK(number_from<int>("3", 1, 3) == 3);
+  CHECK_FALSE(number_from<int>("4", 1, 3));
+  CHECK_FALSE(number_from<double>("nan", 0, 1));
 }
 
 TEST_CASE("globs match whole ids, and '*' crosses '/'") {
@@ -52,8 +79,24 @@ TEST_CASE("globs match whole ids, and '*' crosses '/'") {
   }
   for (const auto* glob : {"[", "[a", "*/s[0-4", "[abc][d", "[]"}) CHECK(has_open_bracket(glob));
   for (const auto* glob : {"", "*", "[a]", "[]]", "x]", "[[]", "[!a]*[b-c]"}) CHECK_FALSE(has_open_bracket(glob));
-  CHECK(glob_match("[", "["));
-  CHECK(glob_match("[]]", "]"));
+  const struct {
+    const char *glob, *text;
+    bool match;
+  } golden[] = {{"*", "", true}, {"?", "", false}, {"?", "/", true}, {"[/]", "/", true}, {"*", ".a/b", true},
+                // sets: '!' negates, '^' does not; the first character is never the end; no classes; an open bracket stands for itself
+                {"[", "[", true}, {"[a", "[a", true}, {"[]", "[]", true}, {"[]]", "]", true}, {"[]-a]", "^", true}, {"[!]", "x", true},
+                {"[!]", "[!]", false}, {"[!]a]", "xa]", true}, {"[!!]", "!", false}, {"[!!]", "a", true}, {"[^a]", "^", true},
+                {"[^a]", "b", false}, {"[a-]", "-", true}, {"[-a]", "-", true}, {"[c-a]", "b", false}, {"[a-c-e]", "-", true},
+                {"[a-c-e]", "d", false}, {"[[:alpha:]]", "q", false}, {"[[:alpha:]]", "a]", true}, {"[[.a.]]", "a", false},
+                {"[a-z][0", "a[0", true}, {"[*]", "*", true}, {"[*]", "a", false}, {"[?]x", "?x", true},
+                // a backslash stands for itself, and a character is a byte
+                {"\\*", "\\x", true}, {"\\*", "*", false}, {"[a\\]b]", "\\b]", true}, {"?", "\xc3\xa9", false}, {"??", "\xc3\xa9", true},
+                {"[\xc3\xa9]", "\xa9", true}, {"*\xc3\xa9", "caf\xc3\xa9", true}};
+  for (const auto& [glob, text, match] : golden) {
+    INFO(glob << " and " << text);
+    CHECK(glob_match(glob, text) == match);
+  }
+  CHECK_FALSE(glob_match("a*a*a*a*a*a*a*a*b", std::string(10'000, 'a')));
   CHECK(glob_match("", ""));
   CHECK_FALSE(glob_match(std::string(60, '*') + "b", std::string(5000, 'a')));
 }

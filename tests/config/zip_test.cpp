@@ -1,5 +1,5 @@
 // [grid] zip: its runs are those of one suite per entry, every mistake is told at its place, and the plan survives being written out.
-#include "config/plan/zip.hpp"
+#include "config/plan/plan.hpp"
 #include "config/spec.hpp"
 #include "config/write/canonical.hpp"
 #include "results/store/record.hpp"
@@ -9,17 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "tests/config/bad_case.hpp"
+#include "tests/catch.hpp"
+#include "tests/config/loading.hpp"
 
 using namespace odrpo;
 
 namespace {
-
-std::vector<std::string> ids(const Suite& suite) {
-  std::vector<std::string> all;
-  for (std::size_t i = 0; i < suite.runs.size(); ++i) all.push_back(suite.runs.id(i));
-  return all;
-}
 
 const std::string head = "[suite]\nname = \"z\"\nseeds = 2\n[grid]\n";
 const std::string rest = "[learn]\nlr = [0.1, 0.3]\n[env.small]\nbase = \"bandit\"\nprompts = [64, 128]\n";
@@ -29,8 +24,6 @@ zip = [
   { votes = 8, learn.steps = 10 },
 ]
 )toml" + rest;
-
-std::string bad(const std::string& zip) { return "zip = " + zip + "\n"; }
 
 // the canonical settings of a run without those of other parts than `part`
 std::string settings_of(const RunSpec& run, GridPart part) {
@@ -133,73 +126,10 @@ TEST_CASE("a zipped suite written out gives the same runs, and --set and --only 
   check_choices(some);
 }
 
-TEST_CASE("what goes together is asked of each entry alone") {
-  const std::string worlds = head + "estimator = \"grpo\"\n";
-  CHECK(
-      loaded(worlds + R"toml(zip = [{ env = "bandit", policy = "linear" }, { env = "toy-lm", policy = "transformer" }])toml").runs.size() ==
-      4);
-  CHECK(refusal(worlds + R"toml(zip = [{ env = "bandit", policy = "linear" }, { env = "toy-lm", policy = "linear" }])toml")
-            .has("policy linear cannot act in env toy-lm"));
-  CHECK(loaded(worlds +
-               R"toml(zip = [{ env = "small", "learn.batch" = 8 }, { env = "bandit", "learn.batch" = 200 }])toml"
-               "\n" +
-               rest)
-            .runs.size() == 12);
-  CHECK(refusal(worlds +
-                R"toml(zip = [{ env = "bandit", "learn.batch" = 8 }, { env = "small", "learn.batch" = 200 }])toml"
-                "\n" +
-                rest)
-            .has("a batch of 200 prompts does not fit into env small with 64 prompts"));
-}
-
-TEST_CASE("every mistake in zip is told at its place") {
-  check_refused({
-      {"no list", bad("3"), "5:7", {"`grid.zip` must be a list of tables, not 3"}},
-      {"empty", bad("[]"), "5:7", {"`grid.zip` is an empty list: no run would be left"}},
-      {"no table", bad("[3]"), "5:8", {"an entry of `grid.zip` must be a table, not 3"}},
-      {"an empty entry", bad("[{ votes = 1 }, {}]"), "5:23", {"an entry of `grid.zip` is empty"}},
-      {"an empty table", bad("[{ learn = {} }]"), "5:18", {"an empty table sets nothing"}},
-      {"an unknown word", bad("[{ vote = 8 }]"), "5:10", {"unknown key `vote` in an entry of `grid.zip`", "did you mean `votes`?"}},
-      {"a key of learn without it", bad("[{ steps = 8 }]"), "5:10", {"unknown key `steps`", "did you mean `learn.steps`?"}},
-      {"an unknown key", bad("[{ \"learn.stesp\" = 8 }]"), "5:10", {"unknown key `stesp` in [learn]", "did you mean `steps`?"}},
-      {"no dotted key", bad("[{ \"a b\" = 8 }]"), "5:10", {"`a b` is not a dotted key such as learn.steps"}},
-      {"a section that is not zipped", bad("[{ \"record.every\" = 8 }]"), "5:10", {"`record.every` cannot be zipped", "\"learn.KEY\""}},
-      {"no such variant", bad("[{ \"rater.r.low.p\" = 0.1 }]"), "5:10", {"there is no rater \"r\""}},
-      {"a variant alone", bad("[{ \"rater.mixed\" = 0.1 }]"), "5:10", {"`rater.mixed` names no key of that rater"}},
-      {"a base", bad("[{ \"rater.mixed.base\" = \"veto\" }]"), "5:10", {"cannot be zipped: zip `rater` with variants instead"}},
-      {"out of range", bad("[{ votes = 1 }, { votes = 0 }]"), "5:33", {"`grid.votes` is 0, out of range", "1..1024"}},
-      {"of another type",
-       bad("[{ \"learn.steps\" = 1 }, { \"learn.steps\" = \"x\" }]"),
-       "5:49",
-       {"must be a whole number, not the string \"x\""}},
-      {"an unknown rater", bad("[{ rater = \"mixd\" }]"), "5:18", {"unknown rater \"mixd\"", "did you mean `mixed`?"}},
-      {"a list",
-       bad("[{ \"learn.steps\" = [1, 2] }]"),
-       "5:26",
-       {"`learn.steps` is a list, and an entry of `grid.zip` has one value of each key"}},
-      {"a key twice", bad("[{ \"learn.steps\" = 1, learn.steps = 1 }]"), "5:35", {"`learn.steps` is given twice in this entry"}},
-      {"twice in two spellings", bad("[{ \"learn.whiten-eps\" = 1, \"learn.whiten_eps\" = 1 }]"), "5:34", {"is given twice in this entry"}},
-      {"a key that is missing", bad("[{ votes = 1, \"learn.steps\" = 2 }, { votes = 2 }]"), "5:42", {"this entry lacks `learn.steps`"}},
-      {"a key too many", bad("[{ votes = 1 }, { votes = 2, \"learn.steps\" = 2 }]"), "5:36", {"`learn.steps` is not in the first entry"}},
-      {"an entry twice", bad("[{ votes = 1 }, { votes = 2 }, { votes = 1 }]"), "5:38", {"entry 3 of `grid.zip` is entry 1 once more"}},
-      {"votes twice",
-       "votes = [1, 8]\n" + bad("[{ votes = 1 }]"),
-       "5:1",
-       {"`votes` is a key of the entries of `grid.zip`: give it there alone"}},
-      {"an axis twice",
-       bad("[{ \"learn.lr\" = 1 }]") + "[learn]\nlr = [0.1, 0.2]\n",
-       "7:1",
-       {"`learn.lr` is a key of the entries of `grid.zip`"}},
-      {"a variant of no run",
-       bad("[{ \"rater.veto.low.p\" = 0.1 }]"),
-       "5:10",
-       {"`rater.veto.low.p` has no effect: rater veto is not in the grid"}},
-      {"a variant of some runs", bad("[{ \"estimator.grpo.eps\" = 0.1 }]"), "5:10", {"has no effect in the runs of estimator maxrl"}},
-      {"a key without effect", bad("[{ \"learn.ratio_clip\" = 0.1 }]"), "5:10", {"`ratio_clip` has no effect here"}},
-  });
+TEST_CASE("mistakes of many entries, of --set in zip and beside it") {
   std::string many;
   for (std::size_t n = 0; n <= most_entries; ++n) many += "{ \"learn.lr\" = " + std::to_string(n + 1) + "e-4 },\n";
-  CHECK(refusal(small_suite + bad("[" + many + "]")).has("bad.toml:1005:1: error: `grid.zip` has 1001 entries"));
+  CHECK(refusal(small_suite + "zip = [" + many + "]\n").has("bad.toml:1005:1: error: `grid.zip` has 1001 entries"));
   CHECK(refusal(equal_cost, {"learn.steps=3"})
             .has("--set 1: error: `learn.steps` is a key of the entries of `grid.zip`: give it there alone"));
   CHECK(refusal(equal_cost, {"grid.zip=[{ votes = 0 }]"}).has("--set 1: error: `grid.votes` is 0, out of range"));

@@ -9,6 +9,7 @@
 #include "estimators/definition.hpp"
 #include "estimators/group/entries.hpp"
 #include "tests/catch.hpp"
+#include "tests/isas.hpp"
 
 using namespace odrpo;
 
@@ -45,12 +46,6 @@ double error(const EstimatorConfig& c, int levels, const std::vector<std::uint8_
     size = std::max(size, std::fabs(want[i]));
   }
   return worst / size;
-}
-
-std::vector<Isa> isas() {
-  std::vector<Isa> all{Isa::portable};
-  if (has_isa(Isa::avx2)) all.push_back(Isa::avx2);
-  return all;
 }
 
 }  // namespace

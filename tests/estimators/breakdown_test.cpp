@@ -1,5 +1,5 @@
 // An estimator's answer taken apart: by hand, and adding up to the advantages under every convention.
-#include "estimators/breakdown.hpp"
+#include "estimators/formula_text.hpp"
 
 #include <cmath>
 #include <random>

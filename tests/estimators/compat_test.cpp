@@ -15,19 +15,11 @@ using namespace odrpo;
 
 namespace {
 
-using Values = std::vector<double>;
-
 EstimatorConfig config_of(Compat compat, const char* word, int origin = 1) {
   EstimatorConfig c = parse_estimator(word).value();
   c.compat = compat;
   c.origin = origin;
   return c;
-}
-
-Values run(const EstimatorConfig& config, const Values& rewards, int levels = 10) {
-  Values out(rewards.size());
-  advantages(config, levels, rewards, no_median, out);
-  return out;
 }
 
 void check_close(const Values& got, const Values& want) {

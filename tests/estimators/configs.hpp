@@ -1,12 +1,31 @@
-// Every estimator under every convention that has it: what the tests of this folder run over.
+// Every estimator under every convention that has it, and the advantages of a group by definition: what the tests of this folder run over.
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "estimators/compat.hpp"
+#include "estimators/definition.hpp"
 #include "kernels/shared/words.hpp"
 
 namespace odrpo {
+
+using Values = std::vector<double>;
+
+/// The advantages of one group.
+inline Values run(const EstimatorConfig& c, const Values& rewards, int levels = 10) {
+  Values out(rewards.size());
+  advantages(c, levels, rewards, no_median, out);
+  return out;
+}
+
+/// The largest absolute value.
+inline double largest(const Values& v) {
+  double most = 0;
+  for (const double x : v) most = std::max(most, std::abs(x));
+  return most;
+}
 
 /// All forms, norms, weights and median rules under every system; maxrl with both origins; of `paper` also with ddof 1 and with eps.
 inline std::vector<EstimatorConfig> every_config() {

@@ -10,6 +10,7 @@
 #include "estimators/definition.hpp"
 #include "tests/catch.hpp"
 #include "tests/estimators/configs.hpp"
+#include "tests/isas.hpp"
 
 using namespace odrpo;
 
@@ -22,12 +23,6 @@ struct Shape {
   int levels, rollouts;
 };
 constexpr Shape shapes[] = {{10, 1}, {10, 2}, {4, 3}, {10, 8}, {5, 16}, {17, 8}, {100, 7}, {10, 33}, {100, 255}};
-
-std::vector<Isa> isas() {
-  std::vector<Isa> all{Isa::portable};
-  if (has_isa(Isa::avx2)) all.push_back(Isa::avx2);
-  return all;
-}
 
 /// Groups on 0..levels of every kind: wide, narrow, constant, one that stands out.
 Scores random_scores(std::mt19937& g, Shape shape, int groups) {

@@ -14,12 +14,11 @@
 #include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 #include "tests/estimators/configs.hpp"
+#include "tests/isas.hpp"
 
 using namespace odrpo;
 
 namespace {
-
-using Values = std::vector<double>;
 
 /// `levels` ascending values: gaps of very different sizes, the lowest value `first`.
 Values random_values(std::mt19937_64& g, int levels, double first) {
@@ -40,18 +39,6 @@ std::vector<EstimatorConfig> configs_with(const Values& values) {
 }
 
 double median_for(const EstimatorConfig& c) { return c.median == MedianRule::running ? 4.5 : no_median; }
-
-double largest(const Values& v) {
-  double most = 0;
-  for (const double x : v) most = std::max(most, std::abs(x));
-  return most;
-}
-
-std::vector<Isa> isas() {
-  std::vector<Isa> all{Isa::portable};
-  if (has_isa(Isa::avx2)) all.push_back(Isa::avx2);
-  return all;
-}
 
 }  // namespace
 

@@ -13,8 +13,6 @@ using namespace odrpo;
 
 namespace {
 
-using Values = std::vector<double>;
-
 /// Calls with every catalogue word and median rule; the cardinal forms come once.
 template <class Check>
 void for_each_estimator(Check check) {
@@ -37,18 +35,6 @@ void for_each_histogram(int levels, int group, Check check) {
     if (i < 0) return;
     std::fill(rewards.begin() + i, rewards.end(), rewards[i] + 1);
   }
-}
-
-Values run(const EstimatorConfig& config, const Values& rewards, int levels = 10) {
-  Values out(rewards.size());
-  advantages(config, levels, rewards, no_median, out);
-  return out;
-}
-
-double largest(const Values& v) {
-  double most = 0;
-  for (const double x : v) most = std::max(most, std::abs(x));
-  return most;
 }
 
 double difference(const Values& a, const Values& b) {

@@ -7,18 +7,13 @@
 #include "estimators/batch.hpp"
 #include "estimators/definition.hpp"
 #include "tests/catch.hpp"
+#include "tests/isas.hpp"
 
 using namespace odrpo;
 
 namespace {
 
 using Values = std::vector<double>;
-
-std::vector<Isa> isas() {
-  std::vector<Isa> all{Isa::portable};
-  if (has_isa(Isa::avx2)) all.push_back(Isa::avx2);
-  return all;
-}
 
 std::vector<Whitening> every_whitening() {
   std::vector<Whitening> all;

@@ -8,7 +8,7 @@
 #include "app/compute/functions.hpp"
 #include "app/reference/schema.hpp"
 #include "estimators/estimator.hpp"
-#include "kernels/shared/word.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
-#include "results/export/table_json.hpp"
+#include "results/export/json_text.hpp"
 #include "results/store/file/isolate.hpp"
 #include "results/table/table.hpp"
 #include "tests/fuzz/edits.hpp"

@@ -62,6 +62,18 @@ def all_of(pattern):
     return [literal for path in sorted(ROOT.glob(pattern)) for literal in literals(path.relative_to(ROOT))]
 
 
+def page_inputs(page):
+    """The inputs of a page of cases (tests/page.hpp)."""
+    for case in re.split(r"(?m)^=== .*\n", (ROOT / page).read_text(encoding="utf-8"))[1:]:
+        yield case.split("---\n")[0].encode()
+
+
+def score_files():
+    """The files of scores of a page, as bytes, without the flags before them."""
+    for text in page_inputs("tests/results/pages/score-files.txt"):
+        yield unescape(re.sub(r"^(@.*\n)*", "", text.decode()).replace("\\\n", ""))
+
+
 SMALL = b'[suite]\nname = "small"\n[grid]\nestimator = ["grpo", "maxrl"]\n'
 
 
@@ -72,6 +84,9 @@ def suites():
     for text in all_of("tests/config/*_test.cpp") + all_of("tests/train/**/*_test.cpp"):
         if b"\n" in text:
             yield text if text.startswith(b"[suite]") else SMALL + text
+    for page in sorted((ROOT / "tests/config/pages").glob("*.txt")):
+        for text in page_inputs(page.relative_to(ROOT)):
+            yield text if text.startswith((b"[suite]", b"[grid]")) else SMALL + text
     yield SMALL + b'rater = "j"\n[rater.j]\nscores = "judge.csv"\n'
     for script in ("cli", "bad_input"):
         yield from (w for w in quoted_words(f"tests/app/{script}_test.sh") if w.startswith(b"[suite]"))
@@ -79,6 +94,8 @@ def suites():
 
 def sets():
     texts = all_of("tests/config/*_test.cpp") + all_of("tests/train/**/*_test.cpp") + [w for s in ("cli", "bad_input") for w in quoted_words(f"tests/app/{s}_test.sh")]
+    texts += [text[:-1] for text in page_inputs("tests/config/pages/set.txt")]
+    texts += [line for page in sorted((ROOT / "tests/config/pages").glob("*.txt")) for text in page_inputs(page.relative_to(ROOT)) for line in text.split(b"\n")]
     for text in texts:
         if b"=" in text and b"\n" not in text and len(text) < 4096:
             yield text
@@ -97,10 +114,7 @@ def scores():
         yield text
         if re.match(rb"-?\d+,", text):
             yield header + text
-    for text in literals("tests/results/scores/forms_test.cpp"):
-        yield text
-        yield header + text
-        yield b"prompt_id\tresponse_id\tscore\n" + text
+    yield from score_files()
     for text in literals("tests/config/learned_judge_test.cpp"):
         if b"," in text:
             yield text

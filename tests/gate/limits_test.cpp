@@ -1,5 +1,5 @@
 // Limits of a suite: means over seeds, ratios of pairs, verdicts, and what cannot be measured.
-#include "gate/decide/limits.hpp"
+#include "gate/limits.hpp"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// Two means and a threshold; the U test against enumeration of all orders.
+// Two means and a threshold; the U test against enumeration of all orders; what `gate --self-test` prints of them.
 #include "gate/decide/decide.hpp"
 
 #include <algorithm>
@@ -6,7 +6,9 @@
 #include <random>
 #include <vector>
 
+#include "gate/programs.hpp"
 #include "tests/catch.hpp"
+#include "tests/page.hpp"
 
 using namespace odrpo;
 
@@ -66,4 +68,15 @@ TEST_CASE("gate rivals: edges of the U test") {
   std::vector<double> low, high;
   for (int i = 1; i <= 10; ++i) low.push_back(i), high.push_back(10 + i);
   CHECK(u_test_p(low, high) == Approx(std::erfc(49.5 / std::sqrt(175.0) / std::sqrt(2.0))).epsilon(1e-12));
+}
+
+TEST_CASE("gate: the text of a self-test", "[pages]") {
+  const std::vector<double> none(4, 0.0), one = {1, 0, 0, 0}, three = {1, 1, 1, 0}, all(4, 1.0);
+  SelfTest test;
+  test.seconds = 12.4;
+  test.rows = {{0, none, one, none, three, {none, none}, {one, all}, 0.5},
+               {0.02, three, none, one, none, {none, one}, {all, all}, 0.25},
+               {0.05, three, none, none, one, {one, three}, {all, all}, 0.125},
+               {0.10, all, none, none, none, {all, all}, {all, all}, 0.0625}};
+  check_page("gate/pages/self-test.txt", self_test_text(test, "AMD EPYC, 2 cores, load 0.3"));
 }

@@ -1,5 +1,5 @@
 // Two files of one suite: cells of paired runs, verdicts, steps to most of the gain, and how often equal programs are called moved.
-#include "gate/decide/science.hpp"
+#include "gate/decide/decide.hpp"
 
 #include <algorithm>
 #include <cmath>

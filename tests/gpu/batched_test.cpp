@@ -2,7 +2,7 @@
 #include <map>
 
 #include "config/write/canonical.hpp"
-#include "results/store/result_digest.hpp"
+#include "results/store/digest.hpp"
 #include "tests/config/loading.hpp"
 #include "tests/gpu/present.hpp"
 #include "tests/train/batched/runs.hpp"

@@ -1,5 +1,5 @@
 // Tiles on the device: one functor through the door that the transformer's stages take.
-#include "kernels/device/cuda_queue.cuh"
+#include "kernels/device/tile.cuh"
 #include "tests/gpu/tile_ops.hpp"
 
 namespace odrpo::gpu {

@@ -8,18 +8,13 @@
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/isas.hpp"
 
 using namespace odrpo;
 
 namespace {
 
 constexpr std::pair<int, int> shapes[] = {{2, 8}, {3, 8}, {7, 8}, {8, 8}, {9, 8}, {10, 8}, {2, 16}, {4, 16}, {5, 16}};
-
-std::vector<Isa> isas() {
-  std::vector<Isa> all{Isa::portable};
-  if (has_isa(Isa::avx2)) all.push_back(Isa::avx2);
-  return all;
-}
 
 std::vector<std::uint8_t> random_scores(std::mt19937& g, int levels, std::size_t n) {
   std::vector<std::uint8_t> score(n);

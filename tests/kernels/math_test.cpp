@@ -1,10 +1,14 @@
-// The elementary functions against libm in long double, and exact special values.
+// The elementary functions against libm in long double, exact special values, those of lanes, and Gauss-Hermite nodes against normal moments.
 #include "kernels/math.hpp"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <random>
 
+#include "kernels/float_math.hpp"
+#include "kernels/normal_nodes.hpp"
+#include "kernels/simd.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;
@@ -83,4 +87,61 @@ TEST_CASE("normal pairs have the moments of two independent standard normals") {
   CHECK(std::fabs(aa / n - 1) < 0.015);
   CHECK(std::fabs(bb / n - 1) < 0.015);
   CHECK(std::fabs(ab / n) < 0.01);
+}
+
+using float_math::ScalarLane;
+
+namespace {
+
+// A lane whose NaN is CUDA's.
+struct CudaLane : ScalarLane {
+  static U bits(F x) { return x == x ? ScalarLane::bits(x) : 0x7fffffffu; }
+};
+
+}  // namespace
+
+TEST_CASE("exponentials and logarithms of lanes: libm's values, and the bits of a vector") {
+  std::mt19937 g(11);
+  std::uniform_real_distribution<float> down(-90, 0), magnitude(-80, 80);
+  for (int i = 0; i < 20000; ++i) {
+    const float x = i == 0 ? 0.0f : down(g), y = std::exp2(magnitude(g));
+    const float e = float_math::exp_negative<ScalarLane>(x), l = float_math::log_positive<ScalarLane>(y);
+    const double right = std::exp(static_cast<double>(x));
+    if (x < -87) CHECK(e == 0);
+    else CHECK(std::fabs(static_cast<double>(e) / right - 1) < 2e-7 + 8e-8 * std::fabs(static_cast<double>(x)));
+    CHECK(std::fabs(static_cast<double>(l) - std::log(static_cast<double>(y))) <
+          1e-7 + 1.2e-7 * std::fabs(std::log(static_cast<double>(y))));
+    const float of_vector = portable::exp_negative(portable::splat(x))[i % 8],
+                log_of_vector = portable::log_positive(portable::splat(y))[i % 8];
+    CHECK(std::memcmp(&e, &of_vector, sizeof e) == 0);
+    CHECK(std::memcmp(&l, &log_of_vector, sizeof l) == 0);
+  }
+}
+
+TEST_CASE("NaN stays NaN, on processors of either kind") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  CHECK(std::isnan(float_math::exp_negative<ScalarLane>(nan)));
+  CHECK(std::isnan(float_math::exp_negative<CudaLane>(nan)));
+  CHECK(std::isnan(portable::exp_negative(portable::splat(nan))[3]));
+}
+
+TEST_CASE("normal nodes give every moment that they promise", "[nodes]") {
+  for (const int n : {1, 2, 3, 5, 8, 9, 15, 21, 40, 64}) {
+    const NormalNodes nodes = normal_nodes(n);
+    REQUIRE(nodes.point.size() == static_cast<std::size_t>(n));
+    double moment = 1;  // (2 k - 1)!!
+    for (int k = 0; 2 * k < 2 * n && k <= 12; ++k) {
+      if (k > 0) moment *= 2 * k - 1;
+      double even = 0, odd = 0, size = 0;
+      for (int i = 0; i < n; ++i) {
+        even += nodes.weight[i] * std::pow(nodes.point[i], 2 * k);
+        odd += nodes.weight[i] * std::pow(nodes.point[i], 2 * k + 1);
+        size += nodes.weight[i] * std::abs(std::pow(nodes.point[i], 2 * k + 1));
+      }
+      INFO("n " << n << ", moment " << 2 * k);
+      CHECK(even == Approx(moment).epsilon(1e-11));
+      CHECK(std::abs(odd) <= 1e-11 * (size + 1));
+    }
+    for (int i = 1; i < n; ++i) CHECK(nodes.point[i - 1] < nodes.point[i]);
+  }
 }

@@ -39,7 +39,7 @@ struct Microbenchmark {
   std::size_t in = 0, out = 0;      ///< bytes that an iteration reads and writes
   int groups = 0;                   ///< of an iteration, for the counter ns_per_group; 0 = none
   bool served = true;               ///< an iteration is short, and so is its set-up
-  std::function<app::Work()> make;  ///< a unit of the work is an iteration. Throws std::runtime_error where there is nothing to measure
+  std::function<app::TimedWork()> make;  ///< a unit of the work is an iteration. Throws std::runtime_error where there is nothing to measure
 };
 using Catalogue = std::vector<Microbenchmark>;
 

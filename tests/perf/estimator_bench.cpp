@@ -42,7 +42,7 @@ Microbenchmark advantages(const std::string& name, EstimatorConfig config, int l
               if (!state->estimator.tabulated()) throw std::runtime_error("has no table");
             }
             const EstimatorStages& stages = estimator_stages(best_isa());
-            return app::Work{
+            return app::TimedWork{
                 [] {}, repeated([state, &stages, groups] { state->estimator(stages, state->score.data(), groups, state->out.get()); }),
                 [state, n] { return app::byte_checksum(state->out.get(), n * sizeof(float)); }};
           }};
@@ -61,7 +61,7 @@ Microbenchmark with_gaps(const std::string& name, EstimatorConfig config, int le
                 State{std::vector<std::uint8_t>(n), std::vector<float>(n), BatchEstimator(config, levels, rollouts)});
             std::mt19937 g(1);
             for (auto& s : state->score) s = g() % 20 == 0 ? no_score : static_cast<std::uint8_t>(1 + g() % levels);
-            return app::Work{[] {}, repeated([state, groups] {
+            return app::TimedWork{[] {}, repeated([state, groups] {
                                state->estimator.with_gaps(estimator_stages(best_isa()), state->score.data(), groups, state->out.data());
                              }),
                              [state, n] { return app::byte_checksum(state->out.data(), n * sizeof(float)); }};
@@ -81,7 +81,7 @@ Microbenchmark real(const std::string& name, EstimatorConfig config, int levels,
             std::mt19937 g(1);
             for (auto& r : state->reward) r = 1 + static_cast<float>(g() % (8 * (levels - 1) + 1)) / 8;
             if (state->estimator.needs_median()) state->estimator.set_median(0.5 * (levels + 1));
-            return app::Work{[] {}, repeated([state, groups] { state->estimator.real(state->reward.data(), groups, state->out.data()); }),
+            return app::TimedWork{[] {}, repeated([state, groups] { state->estimator.real(state->reward.data(), groups, state->out.data()); }),
                              [state, n] { return app::byte_checksum(state->out.data(), n * sizeof(float)); }};
           }};
 }
@@ -92,7 +92,7 @@ Microbenchmark running_median(const std::string& name, RunningKind kind) {
             std::mt19937 g(1);
             std::vector<float> reward(512);
             for (auto& r : reward) r = 1 + static_cast<float>(g() % 73) / 8;
-            return app::Work{[] {}, repeated([reward, median = RunningMedian({kind, MedianRule::lower, 4096, 0.9}, 5)]() mutable {
+            return app::TimedWork{[] {}, repeated([reward, median = RunningMedian({kind, MedianRule::lower, 4096, 0.9}, 5)]() mutable {
                                median.add_batch(reward);
                              })};
           }};
@@ -111,7 +111,7 @@ Microbenchmark whiten(const std::string& name, int n, bool masked) {
             for (int i = 0; i < n; ++i) state->start.push_back(static_cast<float>(g() % 1000) / 100);
             for (int i = 0; i < n; ++i) state->kept.push_back(g() % 10 != 0);
             state->advantage = state->start;
-            return app::Work{
+            return app::TimedWork{
                 [state] { state->advantage = state->start; }, repeated([state, n, masked] {
                   estimator_stages(best_isa()).whiten({true}, state->advantage.data(), masked ? state->kept.data() : nullptr, n);
                 }),

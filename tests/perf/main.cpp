@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-#include "app/build_facts.hpp"
+#include "app/command.hpp"
 #include "kernels/isa.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/system/terminal.hpp"
 #include "kernels/subnormals.hpp"
+#include "kernels/system/terminal.hpp"
 #include "tests/perf/bench.hpp"
 #include "tests/perf/gpu_bench.hpp"
 
@@ -18,7 +18,7 @@ namespace odrpo::perf {
 namespace {
 
 void run(benchmark::State& state, const Microbenchmark& b) {
-  app::Work work;
+  app::TimedWork work;
   try {
     work = b.make();
   } catch (const std::runtime_error& nothing) {

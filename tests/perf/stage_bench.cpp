@@ -33,7 +33,7 @@ struct Middle {
 Microbenchmark stage(const std::string& name, const RunSpec& spec, std::size_t in, std::size_t out, std::function<void(Middle&)> call) {
   return {name, in, out, 0, true, [=] {
             const auto m = std::make_shared<Middle>(spec);
-            return app::Work{[] {}, repeated([m, call] { call(*m); })};
+            return app::TimedWork{[] {}, repeated([m, call] { call(*m); })};
           }};
 }
 
@@ -43,7 +43,7 @@ Microbenchmark new_world(bool features) {
   return {features ? "setup/world/features" : "setup/world/plain", size, size, 0, true, [=] {
             BanditConfig c;
             c.feature_share = features ? 0.5 : 0.0;
-            return app::Work{[] {}, repeated([c, features, key = std::uint64_t{0}]() mutable {
+            return app::TimedWork{[] {}, repeated([c, features, key = std::uint64_t{0}]() mutable {
                                benchmark::DoNotOptimize(make_bandit(c, {}, ++key, features));
                              })};
           }};
@@ -54,7 +54,7 @@ Microbenchmark law_row(int votes, TieRule tie) {
             const auto law = std::make_shared<std::vector<double>>(10);
             std::vector<double> call(10);
             channel_row(rater_presets()[0].config.noise, {.quality = 6.4375}, call);
-            return app::Work{[] {}, repeated([law, call, votes, tie] { vote_law(call, votes, tie, *law); }),
+            return app::TimedWork{[] {}, repeated([law, call, votes, tie] { vote_law(call, votes, tie, *law); }),
                              [law] { return app::byte_checksum(law->data(), law->size() * sizeof(double)); }};
           }};
 }

@@ -7,7 +7,7 @@
 
 #include "kernels/random.hpp"
 #include "kernels/shared/words.hpp"
-#include "results/store/result_digest.hpp"
+#include "results/store/digest.hpp"
 #include "tests/perf/bench.hpp"
 #include "train/run_cache.hpp"
 #include "train/train.hpp"
@@ -57,7 +57,7 @@ Microbenchmark run_steps(const std::string& name, const RunSpec& spec) {
             const auto state = std::make_shared<State>();
             state->spec = spec;
             state->train_steps(1);
-            return app::Work{[] {}, [state](long long n) { state->train_steps(n); },
+            return app::TimedWork{[] {}, [state](long long n) { state->train_steps(n); },
                              [state] {
                                return result_digest({&state->last, 1}).substr(0, 16);
                              }};

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Reference figures of rliable, scipy and statsmodels for bootstrap_test.cpp, aggregate_metrics_test.cpp and significance_test.cpp: `--write` freezes them in
+# Reference figures of rliable, scipy and statsmodels for bootstrap_test.cpp, statistics_test.cpp and significance_test.cpp: `--write` freezes them in
 # statistics_reference.hpp; without it the frozen file is compared with what the installed packages say now (exit 77 without them).
 import argparse, os, re, sys
 

@@ -1,7 +1,7 @@
 // The collapse of a run against its definition, computed from the whole series: by hand, and over random series.
 #include "config/spec.hpp"
 #include "results/store/record.hpp"
-#include "train/collapse.hpp"
+#include "train/final_values.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -14,6 +14,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/config/loading.hpp"
+#include "tests/train/trained.hpp"
 #include "train/run_cache.hpp"
 #include "train/train.hpp"
 
@@ -80,12 +81,6 @@ Series operator+(Series a, const Series& b) {
   return a;
 }
 Series flat(std::size_t n, double level) { return Series(n, level); }
-
-double final_of(const RunRecord& r, const std::string& name) {
-  for (const Final& f : r.finals)
-    if (f.name == name) return f.value;
-  throw std::runtime_error("no final " + name);
-}
 
 }  // namespace
 

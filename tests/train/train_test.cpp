@@ -22,16 +22,6 @@
 
 using namespace odrpo;
 
-namespace {
-
-const Curve& whole_curve(const RunRecord& r, const std::string& name) {
-  for (const Curve& c : r.curves)
-    if (c.name == name) return c;
-  throw std::runtime_error("no curve " + name);
-}
-
-}  // namespace
-
 TEST_CASE("every estimator and policy learns on the mixed rater, and its record is complete") {
   for (PolicyKind policy : {PolicyKind::tabular, PolicyKind::linear}) {
     for (std::string_view word : whole_catalogue()) {
@@ -49,10 +39,10 @@ TEST_CASE("every estimator and policy learns on the mixed rater, and its record 
       CHECK(r.seconds.size() == r.step.size() * stage_count);
       CHECK(final_of(r, "final_gain") > 0.15);
       CHECK(final_of(r, "final_gain") < 1.0);
-      CHECK(whole_curve(r, "quality").values.front() == Approx(final_of(r, "uniform_quality")).epsilon(1e-6));
+      CHECK(recorded_curve(r, "quality").values.front() == Approx(final_of(r, "uniform_quality")).epsilon(1e-6));
       CHECK(final_of(r, "regret") == Approx(final_of(r, "best_quality") - final_of(r, "final_quality")));
       CHECK(final_of(r, "judge_calls") == 200.0 * 8 * 8);
-      CHECK(whole_curve(r, "kl").values.front() == Approx(0).margin(1e-6));
+      CHECK(recorded_curve(r, "kl").values.front() == Approx(0).margin(1e-6));
     }
   }
 }
@@ -78,7 +68,7 @@ TEST_CASE("a run is the same whatever else was run, however often it is recorded
     CHECK(final_of(often, "final_quality") == final_of(a, "final_quality"));
     CHECK(final_of(often, "final_kl") == final_of(a, "final_kl"));
     CHECK(often.curves.size() == a.curves.size() + 2);
-    for (double x : whole_curve(often, "gradient_cosine").values) CHECK((std::isnan(x) || std::fabs(x) <= 1.0001));
+    for (double x : recorded_curve(often, "gradient_cosine").values) CHECK((std::isnan(x) || std::fabs(x) <= 1.0001));
   }
 }
 
@@ -119,12 +109,12 @@ TEST_CASE("the step time leaves out the first recorded interval, which warms up,
 
 TEST_CASE("estimators of one seed meet the same worlds and the same first batch") {
   const RunRecord a = run(small_run(PolicyKind::linear, "grpo")), b = run(small_run(PolicyKind::linear, "odrpo-gini(maxrl)"));
-  CHECK(whole_curve(a, "quality").values[0] == whole_curve(b, "quality").values[0]);
-  CHECK(whole_curve(a, "reward").values[0] == whole_curve(b, "reward").values[0]);
-  CHECK(whole_curve(a, "batch_quality").values[0] == whole_curve(b, "batch_quality").values[0]);
+  CHECK(recorded_curve(a, "quality").values[0] == recorded_curve(b, "quality").values[0]);
+  CHECK(recorded_curve(a, "reward").values[0] == recorded_curve(b, "reward").values[0]);
+  CHECK(recorded_curve(a, "batch_quality").values[0] == recorded_curve(b, "batch_quality").values[0]);
   RunSpec other = small_run();
   other.run_key = derive_key(1, 1);
-  CHECK(whole_curve(run(other), "quality").values[0] != whole_curve(a, "quality").values[0]);
+  CHECK(recorded_curve(run(other), "quality").values[0] != recorded_curve(a, "quality").values[0]);
 }
 
 TEST_CASE("a batch holds every prompt at most once and an epoch deals all that fit") {
@@ -201,15 +191,15 @@ TEST_CASE("the gradient signal is the policy's that met the batch, whatever is l
     spec.learn.dead_groups = DeadGroups::keep;
     const RunRecord same = run(spec);
     for (const char* curve : {"gradient_cosine", "gradient_snr"}) {
-      CHECK(whole_curve(once, curve).values[0] == whole_curve(same, curve).values[0]);
-      CHECK(whole_curve(once, curve).values[1] != whole_curve(same, curve).values[1]);
+      CHECK(recorded_curve(once, curve).values[0] == recorded_curve(same, curve).values[0]);
+      CHECK(recorded_curve(once, curve).values[1] != recorded_curve(same, curve).values[1]);
     }
     spec.record.gradient = 0;
     const RunRecord without = run(spec);
-    for (const Curve& c : without.curves) CHECK(c.values == whole_curve(same, c.name).values);
+    for (const Curve& c : without.curves) CHECK(c.values == recorded_curve(same, c.name).values);
     spec.learn.dead_groups = DeadGroups::drop;
     const RunRecord dropped = run(spec);
-    for (const Curve& c : dropped.curves) CHECK(c.values == whole_curve(often, c.name).values);
+    for (const Curve& c : dropped.curves) CHECK(c.values == recorded_curve(often, c.name).values);
   }
 }
 
@@ -232,13 +222,13 @@ TEST_CASE("finals are what the record's own curves say") {
   spec.record.every = 1;
   const RunRecord fine = run(spec);
   double reward = 0;
-  for (int t = 180; t < 200; ++t) reward += whole_curve(fine, "reward").values[static_cast<std::size_t>(t)] / 20;
+  for (int t = 180; t < 200; ++t) reward += recorded_curve(fine, "reward").values[static_cast<std::size_t>(t)] / 20;
   CHECK(final_of(fine, "final_reward") == Approx(reward).epsilon(1e-12));
   spec.record.every = 7;  // steps 0, 7, .., 196, 200
   const RunRecord r = run(spec);
   CHECK(final_of(r, "final_reward") == final_of(fine, "final_reward"));  // whatever is recorded
   const auto area = [&](const char* name) {
-    const auto& y = whole_curve(r, name).values;
+    const auto& y = recorded_curve(r, name).values;
     double sum = 0;
     for (std::size_t i = 1; i < y.size(); ++i) sum += (y[i - 1] + y[i]) / 2 * (r.step[i] - r.step[i - 1]);
     return sum / 200;
@@ -247,9 +237,9 @@ TEST_CASE("finals are what the record's own curves say") {
   CHECK(final_of(r, "auc_quality") == Approx(area("quality")).epsilon(1e-12));
   CHECK(final_of(r, "auc_reward") == Approx(area("reward")).epsilon(1e-12));
   CHECK(final_of(r, "auc_gain") == Approx((area("quality") - start) / (best - start)).epsilon(1e-12));
-  CHECK(final_of(r, "final_gain") == Approx((whole_curve(r, "quality").values.back() - start) / (best - start)).epsilon(1e-12));
-  CHECK(final_of(r, "final_kl") == whole_curve(r, "kl").values.back());
-  CHECK(final_of(r, "final_entropy") == whole_curve(r, "entropy").values.back());
+  CHECK(final_of(r, "final_gain") == Approx((recorded_curve(r, "quality").values.back() - start) / (best - start)).epsilon(1e-12));
+  CHECK(final_of(r, "final_kl") == recorded_curve(r, "kl").values.back());
+  CHECK(final_of(r, "final_entropy") == recorded_curve(r, "entropy").values.back());
 }
 
 TEST_CASE("runs that differ in votes or rollouts alone share no law, scores or tables") {
@@ -272,12 +262,12 @@ TEST_CASE("the share of clipped rollouts is undefined where no update lies betwe
   spec.learn.epochs = 3;
   spec.learn.ratio_clip = 0.05;
   spec.learn.steps = 21;
-  const auto before = whole_curve(run(spec), "clipped").values;  // records at 0, 10, 20 and 21
+  const auto before = recorded_curve(run(spec), "clipped").values;  // records at 0, 10, 20 and 21
   REQUIRE(before.size() == 4);
   CHECK(before[2] > 0);
   CHECK(std::isnan(before[3]));
   spec.learn.steps = 22;
-  CHECK(whole_curve(run(spec), "clipped").values[3] >= 0);  // the schedule ends at 0: nothing moves, and nothing is clipped
+  CHECK(recorded_curve(run(spec), "clipped").values[3] >= 0);  // the schedule ends at 0: nothing moves, and nothing is clipped
 }
 
 TEST_CASE("a stopped run and a diverged run say so") {

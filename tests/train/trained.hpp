@@ -1,5 +1,6 @@
 // One run trained by itself, and what its record says: for the tests of training.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <initializer_list>
 #include <random>
@@ -54,6 +55,16 @@ inline double final_of(const RunRecord& r, const std::string& name) {
   for (const Final& f : r.finals)
     if (f.name == name) return f.value;
   throw std::runtime_error("no final " + name);
+}
+
+inline bool has_final(const RunRecord& r, const std::string& name) {
+  return std::any_of(r.finals.begin(), r.finals.end(), [&](const Final& f) { return f.name == name; });
+}
+
+inline const Curve& recorded_curve(const RunRecord& r, const std::string& name) {
+  for (const Curve& c : r.curves)
+    if (c.name == name) return c;
+  throw std::runtime_error("no curve " + name);
 }
 
 }  // namespace odrpo

@@ -1,16 +1,15 @@
 // Tunes the learning rates, then trains on fresh seeds.
-#include "train/advice/advice.hpp"
-
 #include <algorithm>
 #include <iterator>
 
 #include "config/spec.hpp"
+#include "train/advice/advice.hpp"
 
 namespace odrpo {
 namespace {
 
 constexpr int first_seed = 1 << 17;  // an index beyond those of the race and of the report
-constexpr double out_of_reach = 0.01, out_of_reach_points = 2;  // p, and points behind the best on the tuning seeds
+constexpr double out_of_reach_of_best = 0.01, points_out_of_reach = 2;  // p, and points behind the best on the tuning seeds
 constexpr double factors[] = {1, 1 / 3.0, 3};
 // the toy language model's: from its suites (docs/toy-lm.md)
 constexpr double toy_rates[] = {1e-3, 2e-3, 4e-3, 8e-3};
@@ -22,15 +21,13 @@ std::vector<double> rates_of(const CheckWorld& world, const Contender& choice, s
   return rates;
 }
 
-double mean_of(const std::vector<double>& gain) { return mean_interval(gain).mean; }
-
 // Those that may be the best, by a margin and a one-sided paired t test, and the needed one.
 std::vector<bool> reaches_best(const GainsAtRates& tuning, std::size_t needed) {
   const auto best = std::max_element(tuning.begin(), tuning.end(), [](const auto& a, const auto& b) { return mean_of(a) < mean_of(b); });
   std::vector<bool> reaches;
   for (std::size_t c = 0; c < tuning.size(); ++c) {
     const MeanInterval ahead = paired_difference(*best, tuning[c]);
-    reaches.push_back(c == needed || ahead.mean < out_of_reach_points || !(t_test_p_above(ahead) < out_of_reach));
+    reaches.push_back(c == needed || ahead.mean < points_out_of_reach || !(t_test_p_above(ahead) < out_of_reach_of_best));
   }
   return reaches;
 }

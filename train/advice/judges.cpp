@@ -1,16 +1,18 @@
 // Fits to halves of the prompts, on several threads.
-#include "train/advice/judges.hpp"
-
-#include <fmt/format.h>
+#include "train/advice/advice.hpp"
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <mutex>
 #include <thread>
 #include <utility>
 
-#include "envs/judge/latent/check.hpp"
+#include <fmt/format.h>
+
+#include "config/spec.hpp"
 #include "envs/judge/latent/evidence.hpp"
+#include "envs/judge/latent/fit.hpp"
 #include "envs/judge/resampled.hpp"
 #include "kernels/random.hpp"
 #include "kernels/shared/failure.hpp"
@@ -95,9 +97,9 @@ std::optional<FileJudges> judges_of(const ScoreTable& whole, const std::string& 
   const bool checked = check.reason.empty() && why[0].empty();
   std::string misses, undefined;
   for (const CheckedStatistic& line : check.lines)
-    if (line.verdict == FitVerdict::undefined) undefined += fmt::format("{}{}", undefined.empty() ? "" : ", ", line.name);
+    if (line.verdict == FitVerdict::undefined) add_item(undefined, line.name);
     else if (line.verdict == FitVerdict::misses)
-      misses += fmt::format("{}{} ({:.3f} in the file, {:.3f} simulated)", misses.empty() ? "" : ", ", line.name, line.mean.observed, line.mean.simulated);
+      add_item(misses, fmt::format("{} ({:.3f} in the file, {:.3f} simulated)", line.name, line.mean.observed, line.mean.simulated));
   if (!checked) judges.doubts.push_back(fmt::format("How well the judge fits is not known: {}.", why[0].empty() ? check.reason : why[0]));
   if (!misses.empty()) judges.doubts.push_back(fmt::format("The fitted judge misses {}.", misses));
   if (!undefined.empty()) judges.doubts.push_back(fmt::format("The file does not say whether the judge fits in {}.", undefined));

@@ -1,18 +1,20 @@
 // Choices, costs, and the run of a choice.
 #include "train/advice/question.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
 
 #include "config/catalogue/env_config.hpp"
 #include "config/spec.hpp"
 #include "estimators/batch.hpp"
 #include "estimators/compat.hpp"
 #include "kernels/random.hpp"
-#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/text.hpp"
+#include "results/stats/statistics.hpp"
 #include "train/schedule/cost.hpp"
 
 namespace odrpo {
@@ -114,7 +116,7 @@ std::string rule_text(const AdviceChoice& choice) {
 
 std::string choice_text(const AdviceQuestion& question, const AdviceChoice& choice) {
   const std::string rule = choice.rule == VoteRule::single ? "" : ", " + rule_text(choice);
-  return fmt::format("{} answers x {} call{}{}, {}", choice.rollouts, choice.votes, choice.votes == 1 ? "" : "s", rule,
+  return fmt::format("{} answers x {}{}, {}", choice.rollouts, counted(choice.votes, "call"), rule,
                      question.estimators[choice.estimator].name);
 }
 
@@ -150,6 +152,72 @@ RunSpec spec_of(const AdviceQuestion& question, const Trial& trial) {
   spec.run_key = derive_key(question.seed, static_cast<std::uint32_t>(trial.seed));
   spec.id = fmt::format("{}/{}/s{}", spec.rater_name, choice_text(question, trial.choice), trial.seed);
   return spec;
+}
+
+// Paired tests against one choice.
+
+double mean_of(const std::vector<double>& gain) { return std::accumulate(gain.begin(), gain.end(), 0.0) / static_cast<double>(gain.size()); }
+
+namespace {
+
+// By how much gains are ahead of those at each of the other's rates, and of what a finer grid could add to them.
+std::vector<Lead> leads_over(const std::vector<double>& gain, const GainsAtRates& other, double finer) {
+  std::vector<Lead> leads;
+  for (std::vector<double> there : other) {
+    for (double& x : there) x += finer;
+    leads.push_back(lead_of(gain, there));
+  }
+  return leads;
+}
+
+}  // namespace
+
+std::vector<double> mean_over_policies(const Gains& gains) {
+  std::vector<double> mean(gains.front().size(), 0.0);
+  for (const auto& of : gains)
+    for (std::size_t s = 0; s < mean.size(); ++s) mean[s] += of[s] / static_cast<double>(gains.size());
+  return mean;
+}
+
+MeanInterval with_fit_error(const MeanInterval& difference, const FitError& error) {
+  const double share = 1.96 * error.share * difference.mean, points = 1.96 * error.points;
+  const auto away = [&](double end) { return std::sqrt((end - difference.mean) * (end - difference.mean) + share * share + points * points); };
+  MeanInterval out = difference;
+  out.lo = difference.mean - away(difference.lo), out.hi = difference.mean + away(difference.hi);
+  if (difference.lo > 0 && out.lo <= 0) out.lo = difference.lo;
+  if (difference.hi < 0 && out.hi >= 0) out.hi = difference.hi;
+  return out;
+}
+
+MeanInterval no_interval() {
+  const double nan = std::nan("");
+  return {0, nan, nan, nan, nan};
+}
+
+Beside beside(const std::vector<GainsAtRates>& gain, const std::vector<double>& finer, std::size_t other) {
+  Beside all;
+  all.other = other;
+  std::vector<ChosenComparison> compared(gain.size());
+  for (std::size_t i = 0; i < gain.size(); ++i) {
+    all.more.push_back(i == other ? no_interval() : paired_difference(gain[i][0], gain[other][0]));
+    if (i != other) compared[i] = {leads_over(gain[i][0], gain[other], finer[other]), leads_over(gain[other][0], gain[i], finer[i])};
+    all.p.push_back(i == other ? std::nan("") : chosen_p(compared[i]));
+  }
+  all.p_holm = holm_adjusted(all.p);
+  const std::vector<double> alphas = holm_alphas(all.p, advice_level);
+  for (std::size_t i = 0; i < gain.size(); ++i) {
+    if (i == other) continue;
+    const LeadInterval interval = chosen_interval(compared[i], alphas[i]);
+    all.more[i].lo = interval.lo, all.more[i].hi = interval.hi;
+  }
+  return all;
+}
+
+Beside beside_best(const std::vector<GainsAtRates>& gain, const std::vector<double>& finer) {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < gain.size(); ++i)
+    if (mean_of(gain[i][0]) > mean_of(gain[best][0])) best = i;
+  return beside(gain, finer, best);
 }
 
 }  // namespace odrpo

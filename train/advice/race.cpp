@@ -16,7 +16,6 @@
 #include "config/spec.hpp"
 #include "kernels/shared/failure.hpp"
 #include "results/stats/statistics.hpp"
-#include "train/advice/rates.hpp"
 #include "train/schedule/cost.hpp"
 #include "train/train.hpp"
 

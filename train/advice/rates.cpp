@@ -1,10 +1,9 @@
 // Places, parabolas, and what is tried next.
-#include "train/advice/rates.hpp"
-
 #include <algorithm>
 #include <iterator>
 
 #include "results/stats/statistics.hpp"
+#include "train/advice/race.hpp"
 
 namespace odrpo {
 namespace {
@@ -15,8 +14,6 @@ constexpr double rates[] = {0.0032, 0.0042, 0.0056, 0.0075, 0.01, 0.013, 0.018, 
 static_assert(std::size(rates) == highest_rate - lowest_rate + 1);
 
 constexpr double ruled_out = 0.01;  // one-sided p: a rate that is so much worse on the tuning seeds is not the choice's best
-
-double mean_of(const std::vector<double>& gain) { return mean_interval(gain).mean; }
 
 }  // namespace
 

@@ -1,21 +1,22 @@
 // Threads that take the next run of a list; outcomes as lines of text.
-#include "train/advice/race.hpp"
-
-#include <fmt/format.h>
-
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <exception>
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <sstream>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include "config/spec.hpp"
 #include "config/write/canonical.hpp"
 #include "kernels/shared/failure.hpp"
+#include "results/stats/statistics.hpp"
 #include "results/store/digest.hpp"
+#include "train/advice/race.hpp"
 #include "train/final_values.hpp"
 #include "train/train.hpp"
 

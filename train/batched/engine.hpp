@@ -1,4 +1,4 @@
-// BatchEngine: trains many runs at once. A CUDA device is one (train/batched/engine.hpp); the tests have a host backend. The
+// BatchEngine: trains many runs at once. A CUDA device is one (device_engine.cpp); the tests have a host backend. The
 // scheduler (train/schedule/scheduler.hpp) gives runs to engines and the rest to workers.
 #pragma once
 #include <algorithm>

@@ -12,8 +12,7 @@
 #include "config/spec.hpp"
 #include "kernels/subnormals.hpp"
 #include "train/batched/block/step.hpp"
-#include "train/batched/device.hpp"
-#include "train/batched/problems.hpp"
+#include "train/batched/run_layout.hpp"
 #include "train/prompt_batch.hpp"
 
 namespace odrpo {
@@ -24,9 +23,9 @@ constexpr double stretch_seconds = 0.25;
 constexpr int first_stretch = 32;
 
 // Schedules and Adam's scalars of the runs that have the same optimiser, a chunk at a time.
-class Schedule {
+class UpdateScalars {
  public:
-  Schedule(const OptimizerConfig& config, const device::Layout& layout)
+  UpdateScalars(const OptimizerConfig& config, const device::Layout& layout)
       : scalars_(config, layout.steps * layout.updates, layout.remember) {}
 
   const float *power1 = nullptr, *power2 = nullptr;  ///< of the device, as the next two
@@ -162,9 +161,9 @@ class Batch {
     run.eps = static_cast<float>(learn.optimizer.eps);
     run.rest1 = static_cast<float>(1.0 - learn.optimizer.beta1);
     run.rest2 = static_cast<float>(1.0 - learn.optimizer.beta2);
-    std::unique_ptr<Schedule>& schedule = schedules_[schedule_key(learn.optimizer)];
+    std::unique_ptr<UpdateScalars>& schedule = schedules_[schedule_key(learn.optimizer)];
     if (!schedule) {
-      schedule = std::make_unique<Schedule>(learn.optimizer, layout_);
+      schedule = std::make_unique<UpdateScalars>(learn.optimizer, layout_);
       schedule->power1 = held_.sent(std::span<const float>(schedule->powers(true)));
       schedule->power2 = held_.sent(std::span<const float>(schedule->powers(false)));
       schedule->pending = held_.take<PendingStep>(longest_.pending);
@@ -247,7 +246,7 @@ class Batch {
   const device::Layout layout_;
   const Chunk longest_ = longest_chunk(layout_);
   std::vector<device::Run> runs_;
-  std::map<decltype(schedule_key({})), std::unique_ptr<Schedule>> schedules_;
+  std::map<decltype(schedule_key({})), std::unique_ptr<UpdateScalars>> schedules_;
   std::map<std::uint64_t, std::uint16_t*> orders_;
   float* theta_ = nullptr;
   std::int32_t* last_ = nullptr;

@@ -1,10 +1,87 @@
 // Trains a batch of runs on a device: makes and sends what they need, runs steps in chunks, fetches records. Knows no CUDA: the device
 // is a handful of functions.
 #pragma once
-#include "train/batched/device.hpp"
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <vector>
+
 #include "train/batched/engine.hpp"
+#include "train/batched/run_layout.hpp"
 
 namespace odrpo {
+
+// What a batch of runs asks of the device that trains it, as a handful of functions: it knows no CUDA.
+
+/// The orders of one seed's epochs, to be made on the device: order[epoch][P].
+struct PromptOrders {
+  std::uint64_t key;
+  std::uint16_t* order;
+};
+
+/// Memory and work of a device; each call returns when it is done. Pointers are to its memory, but for `from` of send and
+/// `to` of fetch.
+struct BatchDevice {
+  std::function<void*(std::size_t bytes)> take;  ///< on 256 bytes
+  std::function<void(void* memory)> give_back;
+  std::function<void(void* to, const void* from, std::size_t bytes)> send;
+  std::function<void(void* to, const void* from, std::size_t bytes)> fetch;
+  std::function<void(void* to, int byte, std::size_t bytes)> fill;
+  std::function<void(const PromptOrders* orders, std::size_t count, int first_epoch, int epochs, int prompts)> shuffle;
+  /// The runs i = going_on[0 .. count) from step `first` to `end`; returns seconds.
+  std::function<double(const device::Layout& layout, const device::Run* runs, const std::uint32_t* going_on, std::size_t count, int first,
+                       int end)>
+      run;
+  /// Takes the runs that are lost out of going_on[0 .. count), the others in order; returns how many are left.
+  std::function<std::size_t(const device::Run* runs, std::uint32_t* going_on, std::size_t count)> drop_lost;
+};
+
+// The device memory of a batch of runs: taken piece by piece, given back at its end.
+
+/// Memory of a device, taken piece by piece.
+class Arena {
+ public:
+  explicit Arena(const BatchDevice& device) : device_(device) {}
+  ~Arena() {
+    for (void* memory : held_) device_.give_back(memory);
+  }
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  template <class T>
+  T* take(std::size_t n) {
+    if (held_.size() == held_.capacity()) held_.reserve(2 * held_.size() + 16);  // what was taken must not be lost to a failure
+    held_.push_back(device_.take(std::max<std::size_t>(n * sizeof(T), 1)));
+    return static_cast<T*>(held_.back());
+  }
+  template <class T>
+  T* filled(std::size_t n, int byte) {
+    T* to = take<T>(n);
+    device_.fill(to, byte, n * sizeof(T));
+    return to;
+  }
+  template <class T>
+  T* sent(std::span<const T> from) {
+    T* to = take<T>(from.size());
+    device_.send(to, from.data(), from.size_bytes());
+    return to;
+  }
+  /// The same, once for each array of the host.
+  template <class T>
+  const T* sent_once(std::span<const T> from) {
+    void*& to = sent_[from.data()];
+    if (to == nullptr) to = sent(from);
+    return static_cast<const T*>(to);
+  }
+
+ private:
+  const BatchDevice& device_;
+  std::vector<void*> held_;
+  std::map<const void*, void*> sent_;
+};
 
 class RunCache;
 struct RunSpec;

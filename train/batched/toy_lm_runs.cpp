@@ -20,7 +20,6 @@
 #include "policies/transformer/device/pass_memory.hpp"
 #include "train/run_record.hpp"
 #include "train/schedule/run_order.hpp"
-#include "train/schedule/run_shares.hpp"
 #include "train/train.hpp"
 #include "train/worlds/toy_lm.hpp"
 #include "train/worlds/toy_lm_start.hpp"

@@ -1,4 +1,4 @@
-// A rank but the first: trains what it is given, and commits it as a member of the work folder.
+// Runs of a suite by ranks; and what a rank but the first does: it trains what it is given, and commits it as a member of the work folder.
 #include <optional>
 #include <span>
 
@@ -6,8 +6,8 @@
 #include "config/suite.hpp"
 #include "kernels/shared/clock.hpp"
 #include "kernels/shared/failure.hpp"
-#include "train/machines/rank_work.hpp"
-#include "train/schedule/suite_call.hpp"
+#include "train/machines/ranks.hpp"
+#include "train/schedule/run_suite.hpp"
 
 namespace odrpo::ranks {
 namespace {
@@ -147,3 +147,22 @@ RunReport follow(const Suite& suite, const SuiteFacts& facts, const RunSettings&
 }
 
 }  // namespace odrpo::ranks
+
+// Who leads, who follows.
+
+namespace odrpo {
+
+RunReport run_suite_by_ranks(const Suite& suite, const SuiteFacts& facts, const RunSettings& settings, const RankLink& link) {
+  return link.rank == 0 ? ranks::lead(suite, facts, settings, link) : ranks::follow(suite, facts, settings, link);
+}
+
+void tell_failure(const RankLink& link, const Failure& failure) {
+  RankMessage message{link.rank == 0 ? RankMessage::Kind::end : RankMessage::Kind::done};
+  message.code = static_cast<int>(failure.code);
+  message.text = std::string(failure.what()).substr(0, RankMessage::longest_text);
+  message.host = link.host;
+  for (int r = link.rank == 0 ? 1 : 0; r < (link.rank == 0 ? link.size : 1); ++r) link.send(r, message.bytes());
+  link.close();
+}
+
+}  // namespace odrpo

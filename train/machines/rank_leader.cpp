@@ -10,9 +10,9 @@
 #include "kernels/shared/clock.hpp"
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
-#include "train/machines/hand_out.hpp"
-#include "train/machines/rank_work.hpp"
-#include "train/schedule/suite_call.hpp"
+#include "train/machines/ranks.hpp"
+#include "train/machines/suite_part.hpp"
+#include "train/schedule/run_suite.hpp"
 
 namespace odrpo::ranks {
 namespace {

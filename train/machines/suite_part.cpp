@@ -1,12 +1,12 @@
-// The row of runs is cut at the lowest bound that so many stretches can keep; the bound is found by halving.
+// Parts of a suite: cut, joined again, handed out to ranks. The row of runs is cut at the lowest bound that so many stretches can keep; the
+// bound is found by halving.
 #include "train/machines/suite_part.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <charconv>
 #include <tuple>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "config/spec.hpp"
 #include "config/suite.hpp"
@@ -46,14 +46,8 @@ std::vector<std::size_t> fill(std::span<const CutItem> items, std::size_t count,
 std::optional<PartOfSuite> PartOfSuite::read(std::string_view text) {
   const auto slash = text.find('/');
   if (slash == std::string_view::npos) return std::nullopt;
-  PartOfSuite part;
-  const auto number = [](std::string_view digits, std::size_t& to) {
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), to);
-    return !digits.empty() && error == std::errc() && end == digits.data() + digits.size();
-  };
-  if (!number(text.substr(0, slash), part.index) || !number(text.substr(slash + 1), part.count)) return std::nullopt;
-  if (part.count < 1 || part.count > most || part.index >= part.count) return std::nullopt;
-  return part;
+  const auto index = number_from<std::size_t>(text.substr(0, slash)), count = number_from<std::size_t>(text.substr(slash + 1), 1, most);
+  return index && count && *index < *count ? std::optional(PartOfSuite{*index, *count}) : std::nullopt;
 }
 
 std::vector<std::size_t> cut_evenly(std::span<const CutItem> items, std::size_t count) {
@@ -143,6 +137,44 @@ MergedParts merge_parts(const Suite& suite, const SuiteFacts& facts, std::span<c
   out.report = folder.merge(sources, check);
   out.notes.insert(out.notes.begin(), folder.notes().begin(), folder.notes().end());
   return out;
+}
+
+// Guided self-scheduling over the row of runs: shares shrink with what is left, so that all ranks end at about the same time.
+
+HandOut::HandOut(const RunGrid& runs, const RunWorlds& worlds, const std::vector<std::size_t>& order, const std::vector<bool>& done)
+    : runs_(runs), worlds_(worlds), cost_(runs.combinations()) {
+  for (std::size_t c = 0; c < cost_.size(); ++c) cost_[c] = static_cast<float>(core_seconds(runs[runs.combination(c).first]));
+  for (const std::size_t i : order)
+    if (!done[i]) row_.push_back(static_cast<std::uint32_t>(i));
+  for (const std::uint32_t i : row_) seconds_ += cost_of(i);
+}
+
+std::vector<std::uint32_t> HandOut::take(double weight, double all) {
+  const double share = seconds_ * weight / (2 * std::max(all, weight));
+  const auto least = static_cast<std::size_t>(std::max(weight, 1.0));
+  std::vector<std::uint32_t> taken;
+  double seconds = 0;
+  const auto add = [&] {
+    const std::uint32_t run = row_[next_++];
+    seconds += cost_of(run);
+    taken.push_back(run);
+  };
+  while (!empty() && (taken.size() < least || seconds + cost_of(row_[next_]) <= share)) add();
+  // what is left of the world that the share ends in
+  std::size_t end = next_;
+  double rest = 0;
+  while (end < row_.size() && !taken.empty() && worlds_.same(row_[end], taken.back())) rest += cost_of(row_[end++]);
+  if (rest <= share / 4)
+    while (next_ < end) add();
+  seconds_ = std::max(0.0, seconds_ - seconds);
+  return taken;
+}
+
+void HandOut::give_back(const std::vector<std::uint32_t>& runs) {
+  row_.erase(row_.begin(), row_.begin() + static_cast<std::ptrdiff_t>(next_));
+  next_ = 0;
+  row_.insert(row_.begin(), runs.begin(), runs.end());
+  for (const std::uint32_t run : runs) seconds_ += cost_of(run);
 }
 
 }  // namespace odrpo

@@ -1,6 +1,5 @@
-// One part of a suite for each of several machines: runs that cost about the same, few worlds made twice.
+// Parts of a suite, for several machines and for ranks: runs that cost about the same, few worlds made twice; and their results joined.
 #pragma once
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -9,8 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "results/store/part.hpp"
+#include "config/plan/run_grid.hpp"
 #include "results/store/store.hpp"
+#include "train/schedule/run_order.hpp"
 
 namespace odrpo {
 
@@ -46,8 +46,6 @@ void take_part(Suite& suite, PartOfSuite part);
 
 // Joins the parts of a suite that several machines trained into one result file.
 
-struct Suite;
-
 struct MergeSettings {
   std::string output;  ///< the result file to make
   bool force = false;  ///< discard an output or work folder in the way
@@ -64,5 +62,31 @@ struct MergedParts {
 /// Every run of a part must have the words and the key that the suite gives to the run of its id: else Failure bad_input, as for a part of
 /// another suite. Otherwise as WorkFolder::merge(); Failure as read_part().
 MergedParts merge_parts(const Suite& suite, const SuiteFacts& facts, std::span<const Part> parts, const MergeSettings& settings);
+
+// Hands out the runs of a suite to ranks, by cost: large shares first, small ones at the end, whole worlds where that is cheap.
+
+class HandOut {
+ public:
+  /// The runs i that are not done[i], in the order of `order`.
+  HandOut(const RunGrid& runs, const RunWorlds& worlds, const std::vector<std::size_t>& order, const std::vector<bool>& done);
+
+  /// The next runs for a rank that trains `weight` runs at a time, of `all` that all ranks together do: about half of its share of what is
+  /// left, one run for each of its workers at least. A share ends with a world where little of it would be left to another.
+  std::vector<std::uint32_t> take(double weight, double all);
+  /// Takes back runs of a rank that is gone; they are handed out next.
+  void give_back(const std::vector<std::uint32_t>& runs);
+  bool empty() const { return next_ == row_.size(); }
+  std::size_t left() const { return row_.size() - next_; }
+
+ private:
+  double cost_of(std::uint32_t run) const { return cost_[runs_.combination_of(run)]; }
+
+  const RunGrid& runs_;
+  const RunWorlds& worlds_;
+  std::vector<float> cost_;         // of the runs of a combination
+  std::vector<std::uint32_t> row_;  // that are not handed out, from next_ on
+  std::size_t next_ = 0;
+  double seconds_ = 0;  // of those
+};
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// What a run costs, estimated from its spec alone: for preflight.
+// What a run costs, estimated from its spec alone, and what a suite costs: preflight.
 #pragma once
 #include <optional>
 #include <vector>
@@ -44,8 +44,6 @@ double stored_seconds(double recorded);
 
 // What posterior scores take: memory, time, and models that are too large.
 
-struct RunSpec;
-
 /// Bytes of the run's model, which others may share (Belief::key), and of what is kept beside it when it is asked about so many responses; 0 of
 /// an estimator without one.
 double posterior_bytes(const RunSpec& spec, double responses);
@@ -55,5 +53,15 @@ double posterior_model_seconds(const RunSpec& spec, double responses);
 double posterior_seconds(const RunSpec& spec);
 /// Is the model of the run's judge larger than make_call_model() makes it?
 bool posterior_too_large(const RunSpec& spec);
+
+// Preflight: what a suite will cost, and whether its limits allow that.
+
+struct Suite;
+
+/// The sum over all runs; memory_bytes is what `jobs` runs at a time and the plan itself need.
+Cost total_cost(const Suite& suite, int jobs = 1);
+
+/// The same, or Failure `limits` that names every limit the suite exceeds: the estimate, the limit, and the key of [limits] that raises it.
+Cost check_limits(const Suite& suite, int jobs = 1);
 
 }  // namespace odrpo

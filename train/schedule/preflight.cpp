@@ -1,5 +1,5 @@
 // Preflight of a suite.
-#include "train/schedule/preflight.hpp"
+#include "train/schedule/cost.hpp"
 
 #include <fmt/format.h>
 
@@ -12,13 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include "config/catalogue/catalogue.hpp"
 #include "config/catalogue/env_config.hpp"
-#include "config/catalogue/reward_kind.hpp"
 #include "config/spec.hpp"
 #include "config/suite.hpp"
 #include "config/suite_config.hpp"
 #include "config/write/canonical.hpp"
-#include "envs/bandit/believed_calls.hpp"
+#include "envs/bandit/believed.hpp"
 #include "envs/bandit/channel.hpp"
 #include "envs/rater/law_table.hpp"
 #include "envs/rater/vote.hpp"
@@ -26,7 +26,6 @@
 #include "kernels/system/text.hpp"
 #include "train/prompt_batch.hpp"
 #include "train/run_cache.hpp"
-#include "train/schedule/cost.hpp"
 #include "train/schedule/run_order.hpp"
 #include "train/train.hpp"
 #include "train/worlds/bandit.hpp"

@@ -1,12 +1,14 @@
-// run_suite in one process: what is left to train, then the output of all.
+// Runs a suite: a call in one process, what a call is made of wherever it runs (SuiteCall), and its checkpoints by way of the work folder.
 #include "train/schedule/run_suite.hpp"
+
+#include <algorithm>
 
 #include "config/plan/run_grid.hpp"
 #include "config/spec.hpp"
 #include "config/suite.hpp"
 #include "config/write/canonical.hpp"
+#include "kernels/shared/failure.hpp"
 #include "results/store/digest.hpp"
-#include "train/schedule/suite_call.hpp"
 
 namespace odrpo {
 
@@ -53,6 +55,177 @@ SuiteFacts suite_facts(const Suite& suite, const std::string& program_version) {
   facts.run_id = [runs = suite.runs](std::size_t i) { return runs.id(i); };
   facts.fingerprint = fingerprint(suite.runs, program_version);
   return facts;
+}
+
+// The committing thread of a call.
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::size_t failures_kept = 10;
+constexpr int most_assemblies = 3;
+
+}  // namespace
+
+SuiteCall::SuiteCall(const Suite& suite, const RunSettings& settings, WorkFolder& folder)
+    : suite_(suite), settings_(settings), folder_(folder), stop_(settings.stop ? *settings.stop : never_), worlds_(suite.runs) {
+  report.total = suite.runs.size();
+  schedule_ = settings.schedule ? *settings.schedule : make_schedule(suite.runs, worlds_.order(), settings.engines, {});
+  began_ = Clock::now();
+}
+
+std::vector<bool> SuiteCall::done() const {
+  std::vector<bool> done(report.total, false);
+  for (const std::size_t i : folder_.finished()) done[i] = true;
+  return done;
+}
+
+void SuiteCall::count_finished(const std::vector<RunRecord>& waiting, std::size_t from) {
+  for (std::size_t i = from; i < waiting.size(); ++i) {
+    ++tally.trained;
+    if (waiting[i].status != RunStatus::failed) continue;
+    ++tally.failed;
+    if (report.failures.size() < failures_kept) report.failures.push_back(waiting[i].id + ": " + waiting[i].error);
+  }
+}
+
+void SuiteCall::show(const Workload& workload, const CallHooks& hooks) {
+  if (!settings_.on_progress) return;
+  Tally shown = tally;
+  shown.elapsed = std::chrono::duration<double>(Clock::now() - began_).count();
+  shown.work = workload.now();
+  if (hooks.add_others) hooks.add_others(shown);
+  settings_.on_progress(shown);
+}
+
+// commits what the pool has finished, at least every second or 64 MiB, until the pool is done
+void SuiteCall::commit_as_they_come(WorkerPool& pool, const Workload& workload, const CallHooks& hooks) {
+  std::vector<RunRecord> waiting;
+  std::size_t bytes = 0;
+  auto last_commit = Clock::now();
+  double period_seconds = std::min(0.05, settings_.commit_seconds);  // short at first, so that even a short-lived call gets somewhere
+  for (bool working = true; working;) {
+    const auto now = Clock::now();
+    const auto period = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(period_seconds));
+    auto until = now + hooks.wait;
+    if (!waiting.empty()) until = std::min(until, std::max(now, last_commit + period));
+    const std::size_t counted = waiting.size();
+    working = pool.queue().take(waiting, bytes, until);
+    count_finished(waiting, counted);
+    const bool due = Clock::now() - last_commit >= period || bytes >= settings_.commit_bytes || !working || stop_;
+    if (due && !waiting.empty()) {
+      const std::string shard = folder_.commit(waiting);
+      tally.committed += waiting.size();
+      tally.saved += static_cast<std::size_t>(
+          std::count_if(waiting.begin(), waiting.end(), [](const RunRecord& r) { return r.status != RunStatus::failed; }));
+      if (hooks.committed) hooks.committed(waiting, shard);
+      waiting.clear();
+      bytes = 0;
+      last_commit = Clock::now();
+      period_seconds = std::min(2 * period_seconds, settings_.commit_seconds);
+    }
+    if (hooks.turn) hooks.turn(pool);
+    if (stop_) pool.close();  // nobody waits for more
+    show(workload, hooks);
+  }
+}
+
+std::optional<Failure> SuiteCall::train(Schedule rest, Workload& workload, std::size_t saved, const CallHooks& hooks) {
+  tally = {};
+  tally.total = report.total;
+  tally.resumed = report.resumed = tally.saved = saved;
+  report.failures.clear();
+  began_ = Clock::now();
+  show(workload, hooks);
+  std::optional<Failure> failure;
+  CheckpointFolder checkpoints(folder_, settings_);
+  if (hooks.more || !rest.workers.empty() || !rest.batches.empty()) {
+    WorkerPool pool({suite_, settings_.engines, checkpoints.store(), stop_, worlds_, workload, settings_.jobs, settings_.queue_bytes, hooks.more},
+                    std::move(rest));
+    try {
+      commit_as_they_come(pool, workload, hooks);
+      failure = pool.failure();
+    } catch (const Failure& f) {  // e.g. the disk is full: what is being trained cannot be saved
+      failure = f;
+      stop_ = true;
+    }
+    report.by_engines = pool.by_engines();
+  }
+  report.notes.insert(report.notes.end(), checkpoints.notes().begin(), checkpoints.notes().end());
+  report.ran = tally.trained;
+  report.failed = tally.failed;
+  report.half_way = folder_.checkpoints();
+  report.starts = folder_.starts();
+  report.saved = tally.saved;
+  return failure;
+}
+
+bool train_missing(SuiteCall& call, const Suite& suite, const RunSettings& settings) {
+  const std::vector<bool> done = call.done();  // asked again in a second round: what was damaged is not done
+  const auto finished = static_cast<std::size_t>(std::count(done.begin(), done.end(), true));
+  Schedule rest = without_done(call.schedule(), done);
+  Workload workload(suite.runs, done, rest, call.worlds(), static_cast<std::size_t>(std::max(settings.jobs, 1)),
+                    settings.engines.size());
+  const std::optional<Failure> failure = call.train(std::move(rest), workload, finished);
+  call.tally.over = true;
+  call.show(workload);
+  call.report.stopped = call.tally.trained < call.report.total - finished;
+  if (failure) throw with_the_rest(*failure, call.report, settings);
+  return !call.report.stopped;
+}
+
+void assemble_or_train_again(SuiteCall& call, const Suite& suite, const RunSettings& settings, WorkFolder& folder) {
+  RunReport& report = call.report;
+  for (int times = 0; report.digest.empty(); ++times) {
+    if (times == most_assemblies)
+      throw Failure(Exit::bad_input, "finished runs are damaged on the disk again and again: " + folder.notes().back());
+    try {
+      report.digest = folder.assemble();  // empty when a committed run was damaged since: it is missing now
+    } catch (const Failure& failure) {
+      if (failure.code != Exit::stopped) throw;
+      report.stopped = true;  // all runs are saved, the output is not made
+      return;
+    }
+    if (report.digest.empty() && !train_missing(call, suite, settings)) return;
+  }
+}
+
+// Checkpoints by way of the work folder.
+
+namespace {
+constexpr std::size_t notes_kept = 100;
+}
+
+CheckpointFolder::CheckpointFolder(const WorkFolder& folder, const RunSettings& settings) : folder_(folder) {
+  store_.build = [this, make = settings.build] {
+    std::call_once(named_, [&] { build_ = make(); });
+    return build_;
+  };
+  store_.seconds = settings.checkpoint_seconds;
+  store_.load = [this](CheckpointKind kind, const std::string& name) { return load(kind, name); };
+  store_.save = [this](CheckpointKind kind, const std::string& name, std::string_view bytes) { return save(kind, name, bytes); };
+  store_.report = [this](const std::string& text) { report(text); };
+}
+
+std::string CheckpointFolder::load(CheckpointKind kind, const std::string& name) {
+  CheckpointBytes found = folder_.load_checkpoint(kind, name);
+  if (found.damaged)
+    report(kind == CheckpointKind::run ? "ignored the damaged checkpoint of " + name : "ignored damaged weights of supervised steps");
+  return std::move(found.bytes);
+}
+
+// a run whose checkpoint cannot be stored is trained all the same
+bool CheckpointFolder::save(CheckpointKind kind, const std::string& name, std::string_view bytes) try {
+  folder_.save_checkpoint(kind, name, bytes);
+  return true;
+} catch (const Failure& failure) {
+  if (!failed_.exchange(true)) report(std::string("long runs are not kept: ") + failure.what());
+  return false;
+}
+
+void CheckpointFolder::report(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  if (notes_.size() < notes_kept) notes_.push_back(text);
 }
 
 }  // namespace odrpo

@@ -15,7 +15,7 @@
 #include "results/store/record.hpp"
 #include "train/batched/engine.hpp"
 #include "train/run_cache.hpp"
-#include "train/schedule/run_shares.hpp"
+#include "train/schedule/run_order.hpp"
 #include "train/schedule/scheduler.hpp"
 
 namespace odrpo {

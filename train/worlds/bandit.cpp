@@ -9,7 +9,7 @@
 
 #include "config/spec.hpp"
 #include "config/write/canonical.hpp"
-#include "policies/softmax/tilt.hpp"
+#include "policies/softmax/policy.hpp"
 #include "train/run_record.hpp"
 #include "train/worlds/posterior_model.hpp"
 

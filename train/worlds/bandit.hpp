@@ -17,9 +17,9 @@
 #include "train/checkpoint/checkpoint.hpp"
 #include "train/curves.hpp"
 #include "train/final_values.hpp"
+#include "train/loop.hpp"
 #include "train/run_cache.hpp"
 #include "train/schedule/cost.hpp"
-#include "train/train_step.hpp"
 #include "train/worlds/gradient_quality.hpp"
 #include "train/worlds/posterior_batch.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "envs/bandit/channel.hpp"
 #include "kernels/math.hpp"
-#include "policies/softmax/tilt.hpp"
+#include "policies/softmax/policy.hpp"
 
 namespace odrpo {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "estimators/group/range.hpp"
+#include "estimators/group/entries.hpp"
 
 namespace odrpo {
 namespace {

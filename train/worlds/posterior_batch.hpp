@@ -8,7 +8,6 @@
 
 #include "estimators/batch.hpp"
 #include "estimators/posterior/posterior.hpp"
-#include "estimators/posterior/posterior_votes.hpp"
 #include "kernels/group_table.hpp"
 
 namespace odrpo {

@@ -3,13 +3,12 @@
 
 #include <fmt/format.h>
 
+#include "config/catalogue/catalogue.hpp"
 #include "config/catalogue/env_config.hpp"
 #include "config/catalogue/prior_grid.hpp"
-#include "config/catalogue/reward_kind.hpp"
 #include "config/spec.hpp"
 #include "config/write/canonical.hpp"
-#include "envs/bandit/believed_calls.hpp"
-#include "envs/bandit/believed_scores.hpp"
+#include "envs/bandit/believed.hpp"
 #include "envs/toy_lm/rate_texts.hpp"
 #include "kernels/shared/words.hpp"
 #include "train/run_cache.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "envs/bandit/believed_prompts.hpp"
+#include "envs/bandit/believed.hpp"
 #include "envs/bandit/config.hpp"
 #include "envs/rater/rater.hpp"
 #include "kernels/isa.hpp"

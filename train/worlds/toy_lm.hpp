@@ -11,13 +11,13 @@
 #include "envs/toy_lm/held_out.hpp"
 #include "envs/toy_lm/rate_texts.hpp"
 #include "kernels/random_batch.hpp"
-#include "policies/transformer/trainer.hpp"
+#include "policies/transformer/policy.hpp"
 #include "train/checkpoint/checkpoint.hpp"
 #include "train/curves.hpp"
 #include "train/final_values.hpp"
+#include "train/loop.hpp"
 #include "train/run_cache.hpp"
 #include "train/schedule/cost.hpp"
-#include "train/train_step.hpp"
 #include "train/worlds/posterior_batch.hpp"
 
 namespace odrpo {

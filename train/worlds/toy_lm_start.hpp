@@ -5,7 +5,7 @@
 #include <span>
 
 #include "envs/toy_lm/world.hpp"
-#include "policies/transformer/parameters.hpp"
+#include "policies/transformer/transformer.hpp"
 #include "train/checkpoint/checkpoint.hpp"
 #include "train/run_cache.hpp"
 

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/report/shell_commands.hpp"
 #include "app/run/progress.hpp"
+#include "app/run/provenance.hpp"
 #include "estimators/formula_text.hpp"
-#include "kernels/system/page_text.hpp"
-#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/terminal.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -33,7 +33,7 @@ std::string calls_text(const AdviceChoice& c) {
     case VoteRule::mode: return fmt::format("{} calls and take their most frequent score", c.votes);
     case VoteRule::stop: return fmt::format("calls until some score came {} times, at most {}", c.stop, c.votes);
     case VoteRule::fraction: return fmt::format("{} calls and take the share that reaches each level", c.votes);
-    case VoteRule::expected: return fmt::format("{} call{} and read the expected score", c.votes, c.votes == 1 ? "" : "s");
+    case VoteRule::expected: return counted(c.votes, "call") + " and read the expected score";
   }
   return "";
 }
@@ -129,7 +129,7 @@ std::string checks_text(const Advice& a, const AdviceQuestion& q) {
   if (a.checks.empty()) return "";
   std::string names;
   for (const AdviceCheck& c : a.checks)
-    if (c.holds) names += (names.empty() ? "" : ", ") + c.name;
+    if (c.holds) add_item(names, c.name);
   std::string head;
   if (holds == a.checks.size()) head = paragraph(fmt::format("{} with {}.", a.doubts.empty() ? "The advice holds" : "But for that it holds", names), 0);
   else head = paragraph(fmt::format("The advice is uncertain. It is worse than another by more than {:g} point with:", check_margin), 0);
@@ -177,11 +177,10 @@ std::string simplest_text(const Advice& a, const AdviceQuestion& q) {
 }
 
 std::string policies_text(const AdviceQuestion& q) {
-  std::string text;
-  for (const PolicyKind policy : q.policies)
-    text += fmt::format("{}{}", text.empty() ? "" : " and ",
-                        policy == PolicyKind::linear ? "linear (prompts share what is learned)" : "tabular (each prompt learns by itself)");
-  return q.policies.size() == 1 ? "policy " + text : "mean over the policies " + text;
+  const auto text = [](PolicyKind policy) {
+    return policy == PolicyKind::linear ? "linear (prompts share what is learned)" : "tabular (each prompt learns by itself)";
+  };
+  return (q.policies.size() == 1 ? "policy " : "mean over the policies ") + joined(q.policies, text, " and ");
 }
 
 std::string cheapest_text(const AdviceQuestion& q) {

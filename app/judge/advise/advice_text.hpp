@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/judge/column_finding.hpp"
+#include "app/judge/sentences.hpp"
 #include "train/advice/advice.hpp"
 
 namespace odrpo::app {
@@ -25,10 +25,10 @@ std::string advice_text(const Advice& advice, const AdviceQuestion& question, co
 /// "Calls", "cost" or "hours" of the whole training, as the question counts them: "152,000 calls".
 std::string cost_text(const AdviceQuestion& question, double cost);
 
-/// Everything, with gains in points of the headroom. (json.cpp)
+/// Everything, with gains in points of the headroom. (forms.cpp)
 std::string advice_json(const Advice& advice, const AdviceQuestion& question, const AdviceInput& input);
 
-/// Failure usage for an ending that is no figure's, io for a file that cannot be written. (figure.cpp)
+/// Failure usage for an ending that is no figure's, io for a file that cannot be written. (forms.cpp)
 void check_advice_figure(const std::string& path, const std::string& input);
 /// Gain against cost of the best choice of each N, written to `path`; a text for its caption goes to stderr. Failure io.
 void draw_advice_figure(const Advice& advice, const AdviceQuestion& question, const AdviceInput& input, const std::string& path);

@@ -3,21 +3,17 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <iterator>
-#include <sstream>
 #include <string>
 #include <system_error>
 #include <utility>
 
-#include "app/build_facts.hpp"
 #include "app/command.hpp"
-#include "app/flags/named_rater.hpp"
-#include "app/flags/score_options.hpp"
+#include "app/flags/flag_values.hpp"
 #include "app/judge/advise/advice_text.hpp"
-#include "app/judge/input.hpp"
+#include "app/judge/analysis.hpp"
 #include "app/run/progress.hpp"
 #include "config/catalogue/catalogue.hpp"
 #include "config/catalogue/learned_judge.hpp"
@@ -25,15 +21,15 @@
 #include "config/read/read_file.hpp"
 #include "config/write/canonical.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/shared/suggest.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
 #include "kernels/system/host.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/signals.hpp"
 #include "kernels/system/terminal.hpp"
+#include "kernels/system/text.hpp"
 #include "results/store/digest.hpp"
-#include "train/advice/judges.hpp"
+#include "train/advice/advice.hpp"
 #include "train/advice/question.hpp"
 #include "train/run_settings.hpp"
 
@@ -53,8 +49,7 @@ constexpr const char* advised_estimators[] = {
 std::vector<std::string> words_of(const std::vector<std::string>& given, const char* flag) {
   std::vector<std::string> words;
   for (const std::string& text : given) {
-    std::istringstream parts(text + ",");
-    for (std::string word; std::getline(parts, word, ',');) {
+    for (const std::string& word : split(text, ',')) {
       if (word.empty()) throw Failure(Exit::usage, fmt::format("{}: \"{}\" has an empty word", flag, printable_line(text)));
       if (std::find(words.begin(), words.end(), word) != words.end())
         throw Failure(Exit::usage, fmt::format("{}: {} is named twice", flag, printable_line(word)));
@@ -67,23 +62,12 @@ std::vector<std::string> words_of(const std::vector<std::string>& given, const c
 std::vector<int> numbers_of(const std::vector<std::string>& given, const char* flag, int least, int most) {
   std::vector<int> numbers;
   for (const std::string& word : words_of(given, flag)) {
-    int n = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), n);
-    if (error != std::errc() || end != word.data() + word.size() || n < least || n > most)
-      throw Failure(Exit::usage, fmt::format("{}: \"{}\" is no whole number from {} to {}", flag, printable_line(word), least, most));
-    numbers.push_back(n);
+    const auto n = number_from<int>(word, least, most);
+    if (!n) throw Failure(Exit::usage, fmt::format("{}: \"{}\" is no whole number from {} to {}", flag, printable_line(word), least, most));
+    numbers.push_back(*n);
   }
   std::sort(numbers.begin(), numbers.end());
   return numbers;
-}
-
-template <class T>
-T word_in(std::span<const Word<T>> words, const std::string& word, const char* flag) {
-  if (const auto found = find_word(words, word)) return *found;
-  std::vector<std::string_view> names;
-  for (const auto& w : words) names.push_back(w.word);
-  throw Failure(Exit::usage, fmt::format("{}: there is no \"{}\" (it is one of {}){}", flag, printable_line(word), one_of(names),
-                                         did_you_mean(word, names)));
 }
 
 // An estimator that a suite with these groups and votes would take; else its words.
@@ -121,12 +105,12 @@ AdviceQuestion advice_question(const JudgeAdviseOptions& o) {
   if (!o.rules.empty()) {
     q.rules.clear();
     for (const std::string& word : words_of(o.rules, "--rules"))
-      q.rules.push_back(word_in(std::span<const Word<VoteRule>>(vote_rule_words), word, "--rules"));
+      q.rules.push_back(word_or_refuse("--rules", vote_rule_words, word, printable_line));
   }
   if (!o.policies.empty()) {
     q.policies.clear();
     for (const std::string& word : words_of(o.policies, "--policies")) {
-      const PolicyKind kind = word_in(std::span<const Word<PolicyKind>>(policy_words), word, "--policies");
+      const PolicyKind kind = word_or_refuse("--policies", policy_words, word, printable_line);
       if (kind == PolicyKind::transformer) throw Failure(Exit::usage, "--policies: a transformer is what --thorough trains");
       q.policies.push_back(kind);
     }
@@ -153,8 +137,7 @@ std::string saved_name(const AdviceQuestion& q, const JudgeWorld& judge) {
 
 // Takes over what an earlier call has saved, if it can be read and is whole.
 void load_saved(const std::string& path, Trials& trials) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return;
+  if (!exists(path)) return;
   try {
     if (trials.load(read_scores_file(path), build_name())) {
       print_note(fmt::format("note: goes on with {} trainings of {}", trials.known(), path));

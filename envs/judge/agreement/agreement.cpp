@@ -5,13 +5,12 @@
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/complement.hpp>
 #include <cmath>
-#include <limits>
 #include <numeric>
+
+#include "kernels/math.hpp"
 
 namespace odrpo {
 namespace {
-
-constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
 /// Adds a judge's average ranks, doubled so that they are whole numbers; returns the judge's sum of t^3 - t over tied groups.
 double add_doubled_ranks(const JudgeRow& row, std::vector<double>& doubled) {

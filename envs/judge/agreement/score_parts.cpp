@@ -1,20 +1,20 @@
 // What a response adds by its judges (severity, repeats, order of samples) and by its gold; what a prompt adds by pairs of judges.
-#include "envs/judge/agreement/score_sums.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
+#include "envs/judge/agreement/score_sums.hpp"
+
 namespace odrpo {
 namespace {
 
-constexpr std::size_t level_codes = 256;
+constexpr std::size_t codes = 256;
 
 /// A judge's scores of one response, two or more. `samples`: of the judge, from column `first` on, those that are missing here too.
 void add_repeats(SumRow& to, const ResponseScores& scores, const JudgeScores& j, std::uint32_t first, std::uint32_t samples) {
   const double n = j.n(), squares = std::max(j.square - j.sum * j.sum / n, 0.0);
-  double count[level_codes] = {}, equal = 0;  // of each level; equal pairs
+  double count[codes] = {}, equal = 0;  // of each level; equal pairs
   for (std::size_t i = j.from; i < j.to; ++i) equal += count[static_cast<std::size_t>(scores.level[i])]++;
   to.add(j.judge, JudgeSum::repeats, 1);
   to.add(j.judge, JudgeSum::equal_pairs, equal / (n * (n - 1) / 2));

@@ -2,13 +2,16 @@
 // 1968.
 #include "envs/judge/agreement/score_statistics.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+
+#include "envs/judge/agreement/score_sums.hpp"
+#include "kernels/math.hpp"
 
 namespace odrpo {
 namespace {
-
-constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : undefined; }
 

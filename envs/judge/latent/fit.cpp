@@ -1,13 +1,12 @@
-// Simulated moments with common random numbers, by least squares over (log sigma, logit rho, tau^2, omega^2).
+// The fit: simulated moments with common random numbers, by least squares over (log sigma, logit rho, tau^2, omega^2); and its check on halves.
 #include "envs/judge/latent/fit.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <utility>
 
 #include "envs/judge/latent/draw.hpp"
 #include "envs/judge/latent/evidence.hpp"
 #include "envs/judge/latent/least_squares.hpp"
-#include "envs/judge/latent/outlier_fit.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
 #include "kernels/shared/failure.hpp"
@@ -15,10 +14,9 @@
 namespace odrpo {
 namespace {
 
-constexpr std::uint64_t most_scores = 300'000;
+constexpr std::uint64_t most_scores_fitted = 300'000;
 constexpr double simulated_scores = 500'000;
-constexpr std::uint32_t fewest_prompts = 10;  // resamples of fewer say too little about errors
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr std::uint32_t fewest_prompts_for_errors = 10;  // resamples of fewer say too little about errors
 
 /// The parameters that are fitted, as numbers, and their bounds.
 struct Free : FreeParameters {
@@ -110,7 +108,7 @@ std::vector<Vector> covariance(const ScoreTable& table, const Residuals& residua
 /// Standard errors of the parameters: (J' J)^-1 J' covariance J (J' J)^-1. NaN where the moments do not tell a parameter.
 Vector standard_errors(const std::vector<Vector>& slope, const std::vector<Vector>& covariance) {
   const std::size_t n = slope.size();
-  Vector square(n * n), error(n, unknown);
+  Vector square(n * n), error(n, undefined);
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t k = 0; k < n; ++k) square[i * n + k] = dot(slope[i], slope[k]);
   for (std::size_t i = 0; i < n; ++i) {
@@ -140,7 +138,7 @@ bool rows_fit(const Moments& simulated, const Moments& observed, const Moments& 
 
 LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& options) {
   const std::vector<std::uint32_t> all = options.prompts.empty() ? numbers_to(whole.prompts.size()) : options.prompts;
-  const ScoreTable table = take_prompts(whole, thinned(whole, all, PromptSize::ratings, most_scores));
+  const ScoreTable table = take_prompts(whole, thinned(whole, all, PromptSize::ratings, most_scores_fitted));
   const Evidence evidence = evidence_of(table);
   refuse_what_says_nothing(table, evidence);
 
@@ -187,7 +185,7 @@ LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& opti
     fit.judge = options.whole->judge;
   }
   OutlierFit found;
-  const bool intervals = options.intervals && fit.prompts >= fewest_prompts;
+  const bool intervals = options.intervals && fit.prompts >= fewest_prompts_for_errors;
   const OutlierSearch search{free, options.whole != nullptr ? &options.whole->outliers : nullptr, intervals, options.seed};
   if (search.known != nullptr ? search.known->any() : options.outliers) found = fit_outliers(table, fit.judge, search);
   if (options.whole == nullptr && found.outliers.any()) {  // the model that is not chosen
@@ -208,7 +206,7 @@ LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& opti
   }
   fit.distance = dot(least.residual, least.residual);
 
-  Vector error(least.at.size(), unknown);
+  Vector error(least.at.size(), undefined);
   if (intervals)
     error = standard_errors(slopes(residual_at, bounds, least.at), covariance(table, residual, fit.judge, fit.outliers, repeats, options.seed));
   // a free number and its error to the parameter's, by `value`, which increases, and its slope
@@ -216,7 +214,7 @@ LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& opti
   const auto set = [&](LatentParameter& p, bool fitted, double held, auto value, auto slope) {
     p.fitted = fitted;
     p.value = held;
-    p.error = p.low = p.high = unknown;
+    p.error = p.low = p.high = undefined;
     if (!fitted) return;
     const std::size_t i = next++;
     const double half = 1.96 * error[i];
@@ -228,7 +226,7 @@ LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& opti
     p.high = value(std::min(least.at[i] + half, bounds.high[i]));
   };
   const auto root = [](double x) { return math::sqrt(x); };
-  const auto root_slope = [](double x) { return x > 0 ? 0.5 / x : unknown; };
+  const auto root_slope = [](double x) { return x > 0 ? 0.5 / x : undefined; };
   set(
       fit.sigma, true, fit.judge.sigma, [](double x) { return math::exp(x); }, [](double x) { return x; });
   set(
@@ -240,11 +238,90 @@ LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& opti
     LatentParameter& p = fit.outlier[k];
     p.value = fit.outliers[kind];
     p.fitted = p.value > 0;
-    p.error = p.fitted && intervals ? math::sqrt(found.covariance[k][k]) : unknown;
-    p.low = p.fitted && intervals ? found.low[k] : unknown, p.high = p.fitted && intervals ? found.high[k] : unknown;
+    p.error = p.fitted && intervals ? math::sqrt(found.covariance[k][k]) : undefined;
+    p.low = p.fitted && intervals ? found.low[k] : undefined, p.high = p.fitted && intervals ? found.high[k] : undefined;
     if (!p.fitted) p.reason = options.outliers ? "the scores show none" : "not looked for";
   }
   return fit;
+}
+
+// Fit on one half, look at the other, and the reverse.
+
+namespace {
+
+constexpr int tables_of_fold = 20;
+constexpr std::uint64_t most_ratings = 600'000;  // of both folds
+
+constexpr std::array<std::pair<Moment, std::string_view>, 16> checked = {{{Moment::median_w, "median W"},
+                                                                         {Moment::mean_w, "mean W"},
+                                                                         {Moment::flip, "flips"},
+                                                                         {Moment::tie, "ties"},
+                                                                         {Moment::constant_rows, "rows without spread"},
+                                                                         {Moment::row_sd, "row deviation"},
+                                                                         {Moment::far_pairs, "far pairs"},
+                                                                         {Moment::far_lowest, "far, one lowest"},
+                                                                         {Moment::far_highest, "far, one highest"},
+                                                                         {Moment::far_rows, "rows with far pairs"},
+                                                                         {Moment::far_prompts, "of prompts, deviation"},
+                                                                         {Moment::row_skewness, "skewness of rows"},
+                                                                         {Moment::difference_kurtosis, "kurtosis, differences"},
+                                                                         {Moment::halves_sd, "half less half"},
+                                                                         {Moment::halves_correlation, "correlation of halves"},
+                                                                         {Moment::halves_worth, "worth of a half"}}};
+
+FitVerdict verdict_of(const CheckedMoment& mean, double tolerance) {
+  const double beyond = math::abs(mean.difference()) - tolerance;
+  if (beyond != beyond) return FitVerdict::undefined;
+  if (beyond <= 0) return FitVerdict::holds;
+  return beyond < 2 * mean.error ? FitVerdict::may_hold : FitVerdict::misses;
+}
+
+}  // namespace
+
+GoodnessOfFit goodness_of_fit(const ScoreTable& table, const LatentFitOptions& options) {
+  GoodnessOfFit out;
+  std::vector<std::uint32_t> order =
+      thinned(table, options.prompts.empty() ? numbers_to(table.prompts.size()) : options.prompts, PromptSize::ratings, most_ratings);
+  if (order.size() < 4) {
+    out.reason = "two halves need four prompts or more";
+    return out;
+  }
+  for (auto i = static_cast<std::uint32_t>(order.size()); i > 1; --i)
+    std::swap(order[i - 1], order[uniform_below(draw(options.seed, Purpose::resample, 0, 2, i).x[0], i)]);
+  const auto middle = order.begin() + static_cast<std::ptrdiff_t>(order.size() / 2);
+  std::array<std::vector<std::uint32_t>, 2> half = {std::vector(order.begin(), middle), std::vector(middle, order.end())};
+  for (auto& h : half) std::sort(h.begin(), h.end());
+
+  std::array<Moments, 2> observed, simulated, error;
+  for (std::size_t f = 0; f < 2; ++f) {
+    LatentFitOptions other = options;
+    other.prompts = half[1 - f];
+    other.intervals = false;
+    try {
+      const LatentFit fit = fit_latent_scale(table, other);
+      out.judge[f] = fit.judge, out.outliers[f] = fit.outliers;
+    } catch (const Failure& e) {
+      if (e.code != Exit::bad_input) throw;
+      out.reason = std::string("of a half of the prompts: ") + e.what();
+      return out;
+    }
+    const ScoreTable held_out = take_prompts(table, half[f]);
+    const auto prompts = prompt_moments(held_out, MomentSet::with_rows);
+    out.prompts[f] = static_cast<std::uint32_t>(prompts.size());
+    observed[f] = moments_of(prompts, numbers_to(prompts.size()));
+    error[f] = sampling_errors(prompts, options.seed);
+    simulated[f] = moments_of(draw_scores(out.judge[f], held_out, tables_of_fold, options.seed + 1, out.outliers[f]).table, MomentSet::with_rows);
+  }
+  for (const auto& [moment, name] : checked) {
+    const auto k = static_cast<std::size_t>(moment);
+    CheckedStatistic line{moment, name, moment_tolerance(moment, table.levels(), (observed[0][k] + observed[1][k]) / 2), {}, {}, {}};
+    for (std::size_t f = 0; f < 2; ++f) line.fold[f] = {observed[f][k], simulated[f][k], error[f][k]};
+    const auto& [a, b] = line.fold;
+    line.mean = {(a.observed + b.observed) / 2, (a.simulated + b.simulated) / 2, math::sqrt(a.error * a.error + b.error * b.error) / 2};
+    line.verdict = verdict_of(line.mean, line.tolerance);
+    out.lines.push_back(line);
+  }
+  return out;
 }
 
 }  // namespace odrpo

@@ -1,20 +1,16 @@
 // Sums over prompts, so that a resample of prompts costs no second look at the scores.
-#include "envs/judge/latent/moments.hpp"
+#include "envs/judge/latent/evidence.hpp"
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <numeric>
 
-#include "envs/judge/latent/evidence.hpp"
 #include "envs/judge/prompt_statistics.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
 
 namespace odrpo {
 namespace {
-
-constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
 /// Scores of one row.
 struct Row {

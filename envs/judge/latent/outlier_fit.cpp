@@ -1,8 +1,7 @@
 // BHHH steps (outer products of the prompts' scores) inside bounds; forward selection; sandwich intervals.
-#include "envs/judge/latent/outlier_fit.hpp"
+#include "envs/judge/latent/fit.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -16,15 +15,14 @@
 namespace odrpo {
 namespace {
 
-constexpr std::uint64_t most_scores = 10'000;
+constexpr std::uint64_t most_scores_searched = 10'000;
 constexpr std::size_t most_thresholds = 64;  // of all judges together: a likelihood takes time for each, and outliers are the same for all
 constexpr std::uint32_t most_calls = 16;  // of a response, all judges together; of each judge two or more
 constexpr std::size_t most_kinds = 4;
 constexpr int first_steps = 4;           // of each climb; then the best go on
 constexpr std::size_t most_climbs = 3;
-constexpr int simulated_tables = 10;
+constexpr int tables_of_trial = 10;
 constexpr int fewest_far = 5;  // responses with calls far apart
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 // parameters: log sigma, logit prompt_share, spread, judge_sigma, then the outliers' shares
 constexpr std::size_t smooth_parameters = 4, parameters = smooth_parameters + all_outliers.size();
@@ -219,7 +217,7 @@ bool Search::as_often(const Climbed& with, Outlier kind) {
     const double beyond = (end == RowEnd::lowest ? m.far_lowest : end == RowEnd::highest ? m.far_highest : m.far) - rate * m.pairs;
     squares += beyond * beyond, pairs += m.pairs;
   }
-  const auto simulated = draw_scores(judge_at(with.at, share_), table_, simulated_tables, search_.seed, outliers_at(with.at)).table;
+  const auto simulated = draw_scores(judge_at(with.at, share_), table_, tables_of_trial, search_.seed, outliers_at(with.at)).table;
   return moments_of(simulated, MomentSet::with_rows)[static_cast<std::size_t>(moment)] < rate + 3 * math::sqrt(squares) / pairs;
 }
 
@@ -272,7 +270,7 @@ void Search::set_intervals(const Climbed& at, OutlierFit& fit) const {
   for (std::size_t i = 0; i < n; ++i) {
     Vector unit(n, 0), row;
     unit[i] = 1;
-    inverse.push_back(solve(curvature, unit, row) ? row : Vector(n, unknown));
+    inverse.push_back(solve(curvature, unit, row) ? row : Vector(n, undefined));
   }
   Vector middle(n * n), covariance(n * n);
   for (std::size_t i = 0; i < n; ++i)
@@ -281,7 +279,7 @@ void Search::set_intervals(const Climbed& at, OutlierFit& fit) const {
     for (std::size_t k = 0; k < n; ++k)
       for (std::size_t a = 0; a < n; ++a)
         for (std::size_t b = 0; b < n; ++b) covariance[i * n + k] += inverse[i][a] * middle[a * n + b] * inverse[k][b];
-  for (auto& row : fit.covariance) row.fill(unknown);
+  for (auto& row : fit.covariance) row.fill(undefined);
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t k = 0; k < n; ++k)
       if (free[i] >= smooth_parameters && free[k] >= smooth_parameters)
@@ -391,7 +389,7 @@ OutlierFit fit_outliers(const ScoreTable& whole, const LatentScale& start, const
     for (const auto& response : whole.responses_of(whole.prompts[p])) for_each_score(whole, response, [&](int, std::uint32_t) { any = true; });
     if (any) scored.push_back(p);
   }
-  const ScoreTable table = take_prompts(whole, thinned(whole, scored, PromptSize::ratings, most_scores));
+  const ScoreTable table = take_prompts(whole, thinned(whole, scored, PromptSize::ratings, most_scores_searched));
   const OutlierFit fit = Search(table, start, search).fit();
   if (!fit.chosen || spacing_of(fit.judge) >= spacing_of(start)) return fit;
   OutlierSearch finer = search;  // outliers were in the noise that the nodes of the likelihood were chosen for

@@ -1,5 +1,5 @@
-// A softmax policy's rows as tiles compute them, on a device and on the host backend. Same bits as the stages (policies/softmax/*.inl).
-// A tile is described in kernels/device/tile.hpp; actions go to its lanes in turn: lane l has l, l + 8, l + 16, ….
+// A softmax policy's rows as tiles compute them, on a device and on the host backend. Same bits as the stages (policies/softmax/softmax_stage.cpp).
+// A tile is described in kernels/device/tile_threads.hpp; actions go to its lanes in turn: lane l has l, l + 8, l + 16, ….
 #pragma once
 #include <cstdint>
 
@@ -23,7 +23,7 @@ struct Pending {
   float keep1, keep2;
 };
 
-/// Brings a row up to date: to `to`, which may be the row itself. (catch_up of adam.inl)
+/// Brings a row up to date: to `to`, which may be the row itself. (catch_up of softmax_stage.cpp)
 template <class O>
 ODRPO_HD void catch_up(const O& o, const Row& row, const Pending& pending, float eps, float* to) {
   using F = typename O::F;
@@ -45,7 +45,7 @@ ODRPO_HD void catch_up(const O& o, const Row& row, const Pending& pending, float
     for (int a = row.used / 8 * 8; a < row.width; a += 8) o.store(to + a, o.lane() + a >= row.used ? O::splat(row.unused) : o.load(to + a));
 }
 
-/// Takes a gradient (null = zero) into the moments. (accumulate of adam.inl)
+/// Takes a gradient (null = zero) into the moments. (accumulate of softmax_stage.cpp)
 template <class O>
 ODRPO_HD void accumulate(const O& o, const Row& row, const Pending& pending, float rest1, float rest2, const float* gradient) {
   for (int a = 0; a < row.width; a += 8) {
@@ -55,7 +55,7 @@ ODRPO_HD void accumulate(const O& o, const Row& row, const Pending& pending, flo
   }
 }
 
-/// theta <- theta + rate gradient. (ascend of adam.inl)
+/// theta <- theta + rate gradient. (ascend of softmax_stage.cpp)
 template <class O>
 ODRPO_HD void ascend(const O& o, const Row& row, float rate, const float* gradient) {
   for (int a = 0; a < row.width; a += 8) o.store(row.theta + a, o.load(row.theta + a) + rate * o.load(gradient + a));
@@ -85,7 +85,7 @@ ODRPO_HD Column<O> column_of(const O& o, const float* e) {
   return c;
 }
 
-/// e^(logit - max) to `e`, which may be `logits`; returns their sum in sampling order. (softmax of softmax.inl)
+/// e^(logit - max) to `e`, which may be `logits`; returns their sum in sampling order. (softmax of softmax_stage.cpp)
 template <class O>
 ODRPO_HD float exponents(const O& o, const float* logits, int width, float* e) {
   const float top = highest(o, logits, width);
@@ -98,7 +98,7 @@ ODRPO_HD float exponents(const O& o, const float* logits, int width, float* e) {
   return total;
 }
 
-/// action[rollouts] by inverse CDF from `words` random words. (sample of softmax.inl)
+/// action[rollouts] by inverse CDF from `words` random words. (sample of softmax_stage.cpp)
 template <class O>
 ODRPO_HD void sample(const O& o, const float* e, float total, int width, int rollouts, const std::uint32_t* word, int words,
                      std::uint16_t* action) {
@@ -133,7 +133,7 @@ ODRPO_HD void normalise(const O& o, float total, int width, float* e) {
   for (int a = 0; a < width; a += 8) o.store(e + a, o.load(e + a) * inverse);
 }
 
-/// A row's exact expectations. (exact of softmax.inl)
+/// A row's exact expectations. (exact of softmax_stage.cpp)
 struct RowMeans {
   float quality, entropy;
 };
@@ -176,7 +176,7 @@ ODRPO_HD void spread(const O& o, float* pi, int width, const std::uint16_t* acti
   }
 }
 
-/// Logits of the linear policy from a prompt's features [F][width]. (linear_logits of linear.inl)
+/// Logits of the linear policy from a prompt's features [F][width]. (linear_logits of softmax_stage.cpp)
 template <class O>
 ODRPO_HD void linear_logits(const O& o, const float* feature, const float* theta, int features, int width, int actions, float* logits) {
   using F = typename O::F;
@@ -193,7 +193,7 @@ ODRPO_HD void linear_logits(const O& o, const float* feature, const float* theta
   }
 }
 
-/// Gradient by parameter f of the linear policy from gradients by the logits of `rows` prompts. (linear_gradient of linear.inl)
+/// Gradient by parameter f of the linear policy from gradients by the logits of `rows` prompts. (linear_gradient of softmax_stage.cpp)
 template <class O>
 ODRPO_HD float linear_gradient(const O& o, const float* features_of_all, const float* logit_gradient, const std::uint16_t* prompt, int rows,
                                int features, int width, int f) {

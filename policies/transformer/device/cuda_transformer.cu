@@ -1,5 +1,5 @@
 // The kernels of a transformer on a CUDA device.
-#include "kernels/device/cuda_queue.cuh"
+#include "kernels/device/tile.cuh"
 #include "policies/transformer/device/device_transformer.inl"
 
 template class odrpo::DeviceTransformer<odrpo::CudaQueue>;

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "policies/transformer/backward.hpp"
 #include "policies/transformer/device/pass_memory.hpp"
 #include "policies/transformer/device/tile_update.hpp"
-#include "policies/transformer/trainer.hpp"
+#include "policies/transformer/pass.hpp"
+#include "policies/transformer/policy.hpp"
 
 namespace odrpo {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "policies/transformer/fixed_rows.hpp"
-#include "policies/transformer/parameters.hpp"
+#include "policies/transformer/transformer.hpp"
 
 namespace odrpo {
 

@@ -7,7 +7,6 @@
 #include "policies/transformer/device/tile_attention.hpp"
 #include "policies/transformer/device/tile_rows.hpp"
 #include "policies/transformer/device/tile_update.hpp"
-#include "policies/transformer/device/tile_vocabulary.hpp"
 
 namespace odrpo::device {
 

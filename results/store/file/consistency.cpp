@@ -1,14 +1,14 @@
 // Checks names, ranges, and values that follow from others.
-#include "results/store/file/read.hpp"
-
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <string_view>
+
+#include <fmt/format.h>
+
+#include "kernels/system/text.hpp"
+#include "results/store/file/read.hpp"
 
 namespace odrpo::store {
 namespace {
@@ -79,11 +79,8 @@ std::string contradiction_of_qualities(const RunRecord& run) {
 
 bool is_value(std::string_view text, const AxisValue& value) {
   if (const auto* word = std::get_if<std::string>(&value)) return text == *word;
-  double number = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return false;
   const auto* whole = std::get_if<std::int64_t>(&value);
-  return number == (whole != nullptr ? static_cast<double>(*whole) : std::get<double>(value));
+  return number_from<double>(text) == (whole != nullptr ? static_cast<double>(*whole) : std::get<double>(value));
 }
 
 /// "env/rater/policy/estimator/n1/lr=0.1/s0".

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/shared/words.hpp"
+
 namespace odrpo::store {
 namespace {
 
@@ -103,8 +105,7 @@ ElementType float_type() { return {H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, "<f4"}; }
 ContentSum::ContentSum(const char* word, std::span<const hsize_t> shape) {
   std::string head = word;
   head += '\0';
-  for (std::size_t d = 0; d < shape.size(); ++d) head += (d > 0 ? "," : "") + std::to_string(shape[d]);
-  head += '\0';
+  head += joined(shape, [](hsize_t size) { return std::to_string(size); }, ",") + '\0';
   sum_.add(head);
 }
 

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -18,6 +17,9 @@
 #include <optional>
 
 #include "kernels/shared/failure.hpp"
+#include "kernels/system/output_file.hpp"
+#include "kernels/system/process.hpp"
+#include "kernels/system/signals.hpp"
 #include "results/store/file/pack.hpp"
 
 namespace odrpo::store {
@@ -45,9 +47,6 @@ void limit(int what, unsigned long long value) {
   ::setrlimit(static_cast<__rlimit_resource_t>(what), &bound);
 }
 
-/// A terminal sends these to the whole process group. What they mean is the parent's to decide: it asks its suite to stop, or dies.
-constexpr int for_the_parent[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGXCPU};
-
 /// Closes what a child inherited but for stdin, stdout, stderr and these two: a lock must not outlive the process that took it.
 void close_others(int one, int two) {
   const int low = std::min(one, two), high = std::max(one, two);
@@ -56,40 +55,11 @@ void close_others(int one, int two) {
   ::close_range(static_cast<unsigned>(high) + 1, ~0u, 0);
 }
 
-/// Starts a process as fork() does; in the child those signals are ignored, no handler of the parent ever runs there, and it has of the parent's
-/// files `out` and `keep`.
-pid_t start_reader(int out, int keep) {
-  sigset_t held, before;
-  ::sigemptyset(&held);
-  for (int s : for_the_parent) ::sigaddset(&held, s);
-  ::pthread_sigmask(SIG_BLOCK, &held, &before);
-  const pid_t parent = ::getpid(), reader = ::fork();
-  const int error = errno;
-  if (reader == 0) {
-    close_others(out, keep);  // first: a process that is killed lets go of its memory before its files, which takes long
-    for (int s : for_the_parent) ::signal(s, SIG_IGN);
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for the answer then
-    if (::getppid() != parent) ::_exit(1);
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  errno = error;
-  return reader;
-}
-
 /// Seconds of CPU time that reading may take.
 double seconds_allowed(const ReadLimits& limits, std::uint64_t size) {
   return limits.seconds > 0 ? limits.seconds : 2 + 10 * static_cast<double>(size) / 1e8;
 }
 
-bool write_to(int pipe, const void* data, std::size_t size) {
-  for (std::string_view left(static_cast<const char*>(data), size); !left.empty();) {
-    const ssize_t count = ::write(pipe, left.data(), left.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    left.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return true;
-}
 /// False at the end of the pipe. Failure io; stopped once `stop` is set.
 bool read_from(int pipe, void* data, std::size_t size, const std::atomic<bool>* stop) {
   constexpr int look_ms = 100;
@@ -111,7 +81,8 @@ bool read_from(int pipe, void* data, std::size_t size, const std::atomic<bool>* 
 
 void send(int pipe, Kind kind, const std::string& bytes) {
   const FrameHead head{bytes.size(), kind};
-  if (!write_to(pipe, &head, sizeof head) || !write_to(pipe, bytes.data(), bytes.size())) ::_exit(1);  // nobody listens
+  const std::string_view head_bytes(reinterpret_cast<const char*>(&head), sizeof head);
+  if (!write_fully(pipe, head_bytes) || !write_fully(pipe, bytes)) ::_exit(1);  // nobody listens
 }
 
 /// CPU seconds after which the kernel ends a process, in whole seconds.
@@ -156,10 +127,7 @@ void work_and_report(int out, const std::function<void(const Send&)>& work) {
   }
   for (int s : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE}) ::signal(s, SIG_DFL);
   limit(RLIMIT_CORE, 0);
-  rlimit time{};
-  ::getrlimit(RLIMIT_CPU, &time);
-  time.rlim_cur = time.rlim_max = std::min<rlim_t>(time.rlim_max, kernel_seconds(seconds));  // SIGKILL then: SIGXCPU is for the parent
-  ::setrlimit(RLIMIT_CPU, &time);
+  limit_cpu_seconds(kernel_seconds(seconds));  // SIGKILL then: SIGXCPU is for the parent
   try {
     unsigned long long pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
@@ -197,22 +165,16 @@ bool take_frames(int pipe, const std::function<void(std::string_view)>& receive,
 /// A child that is waited for, whatever happens here.
 struct Child {
   pid_t process;
-  int pipe;
-  int status = 0;
-  double seconds = 0;  ///< of CPU time, when it has ended
+  Pipe& pipe;
   bool waited = false;
-  void wait() {
-    if (waited) return;
+  ProcessEnd wait() {
     waited = true;
-    ::close(pipe);
-    rusage used{};
-    while (::wait4(process, &status, 0, &used) < 0 && errno == EINTR) {
-    }
-    const auto of = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
-    seconds = of(used.ru_utime) + of(used.ru_stime);
+    Pipe::shut(pipe.read);
+    return wait_for(process).value_or(ProcessEnd{});
   }
   ~Child() {
-    if (!waited) ::kill(process, SIGKILL);  // this process does not want the rest
+    if (waited) return;
+    ::kill(process, SIGKILL);  // this process does not want the rest
     wait();
   }
 };
@@ -222,43 +184,36 @@ void run_child(const UntrustedFile& file, const ReadLimits& limits, std::size_t 
                const std::function<void(std::string_view)>& receive) {
   const std::string& path = file.path;
   const double seconds = seconds_allowed(limits, file.size());
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) fail_io("make a pipe to read", path, errno);
-  const pid_t reader = start_reader(ends[1], file.file.number());
-  if (reader < 0) {
-    const int error = errno;
-    ::close(ends[0]);
-    ::close(ends[1]);
-    fail_io("start a process to read", path, error);
-  }
-  if (reader == 0) child(ends[1], work, seconds, memory);
-  ::close(ends[1]);
-  Child process{reader, ends[0]};
+  Pipe pipe;
+  if (pipe.read < 0) fail_io("make a pipe to read", path, errno);
+  // A terminal sends the stop signals to the whole process group. What they mean is this process's to decide: it asks its suite to stop, or
+  // dies. Files are closed first: a process that is killed lets go of its memory before its files, which takes long.
+  const pid_t reader = fork_child(SIG_IGN, [&] { close_others(pipe.write, file.file.number()); });
+  if (reader < 0) fail_io("start a process to read", path, errno);
+  if (reader == 0) child(pipe.write, work, seconds, memory);
+  Pipe::shut(pipe.write);
+  Child process{reader, pipe};
   const std::string refused = quoted(path) + " is not a result file of odrpo-bench, or is damaged: ";
   std::optional<Failure> failure;
   bool whole = false;
   try {
-    whole = take_frames(ends[0], receive, limits.stop, failure);
+    whole = take_frames(pipe.read, receive, limits.stop, failure);
   } catch (const Hdf5Error& error) {
     throw Failure(Exit::bad_input, refused + error.what());
   }
-  process.wait();
-  const int death = WIFSIGNALED(process.status) ? WTERMSIG(process.status) : 0;
-  if (death == SIGKILL && process.seconds > static_cast<double>(kernel_seconds(seconds)) - 0.5)
+  const ProcessEnd end = process.wait();
+  const int death = WIFSIGNALED(end.status) ? WTERMSIG(end.status) : 0;
+  if (death == SIGKILL && end.cpu_seconds > static_cast<double>(kernel_seconds(seconds)) - 0.5)
     throw Failure(Exit::limits, "reading " + quoted(path) + " takes more than " + std::to_string(static_cast<long long>(seconds)) +
                                     " s of CPU time, or the HDF5 library hangs on it");
-  if (death == SIGKILL || std::find(std::begin(for_the_parent), std::end(for_the_parent), death) != std::end(for_the_parent))
+  if (death == SIGKILL || std::find(std::begin(stop_signals), std::end(stop_signals), death) != std::end(stop_signals))
     throw Failure(Exit::io, "cannot read " + quoted(path) + ": the process that read it was ended from outside (signal " +
                                 std::to_string(death) + ")");  // somebody's command or a lack of memory: nothing about the file
   if (death != 0) throw Failure(Exit::bad_input, refused + "the HDF5 library crashed on it" + memory_hint());
-  if (WEXITSTATUS(process.status) == exit_without_memory) throw Failure(Exit::limits, "reading " + quoted(path) + ": out of memory");
+  if (WEXITSTATUS(end.status) == exit_without_memory) throw Failure(Exit::limits, "reading " + quoted(path) + ": out of memory");
   if (failure) throw *failure;
   if (!whole) throw Failure(Exit::bad_input, refused + "the reader broke off" + memory_hint());
 }
-
-}  // namespace
-
-namespace {
 
 UntrustedFile checked(const std::string& path, File file) {
   UntrustedFile out{path, std::move(file), {}};

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "results/store/digest.hpp"
 #include "results/store/file/hdf5.hpp"
-#include "results/store/result_digest.hpp"
 #include "results/store/store.hpp"
 #include "results/store/work/files.hpp"
 

@@ -1,10 +1,18 @@
 // What a result file holds besides its numbers: the columns, worlds, steps and curves of its runs.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
+#include <optional>
 #include <set>
+#include <string_view>
+
+#include <fmt/format.h>
 
 #include "kernels/shared/failure.hpp"
+#include "kernels/system/text.hpp"
 #include "results/store/file/layout.hpp"
+#include "results/store/file/read.hpp"
 
 namespace odrpo::store {
 namespace {

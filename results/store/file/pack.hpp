@@ -11,7 +11,6 @@
 
 #include "results/store/file/hdf5.hpp"
 #include "results/store/record.hpp"
-#include "results/store/result_file.hpp"
 
 namespace odrpo::store {
 

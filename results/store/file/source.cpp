@@ -1,5 +1,5 @@
 // The suspicious half of reading: checks on links, layouts, filters, types and sizes.
-#include "results/store/file/source.hpp"
+#include "results/store/file/read.hpp"
 
 #include <algorithm>
 #include <memory>

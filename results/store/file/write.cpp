@@ -3,13 +3,13 @@
 #include <limits>
 #include <memory>
 
+#include "kernels/math.hpp"
 #include "kernels/shared/failure.hpp"
 #include "results/store/file/layout.hpp"
 
 namespace odrpo::store {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr float nanf = std::numeric_limits<float>::quiet_NaN();
 const std::size_t along_runs[] = {0};
 
@@ -20,17 +20,17 @@ const AxisValue* axis_of(const RunRecord& run, const std::string& name) {
 }
 
 double axis_number(const AxisValue* value) {
-  if (!value) return nan;
+  if (!value) return undefined;
   if (const auto* integer = std::get_if<std::int64_t>(value)) return static_cast<double>(*integer);
   return std::get<double>(*value);
 }
 
 double final_of(const RunRecord& run, std::size_t place, const std::string& name) {
-  if (run.status == RunStatus::failed) return nan;
+  if (run.status == RunStatus::failed) return undefined;
   if (place < run.finals.size() && run.finals[place].name == name) return run.finals[place].value;
   for (const Final& f : run.finals)
     if (f.name == name) return f.value;
-  return nan;
+  return undefined;
 }
 
 /// A column of the root table: takes the slab's runs.
@@ -67,7 +67,7 @@ class Table {
       const std::string& name = outline.finals()[f];
       doubles(name, "", [f, name](const RunRecord& r) { return final_of(r, f, name); });
     }
-    doubles("step_time_median", "", [](const RunRecord& r) { return r.status == RunStatus::ok ? r.step_time_median : nan; });
+    doubles("step_time_median", "", [](const RunRecord& r) { return r.status == RunStatus::ok ? r.step_time_median : undefined; });
     set_attribute(columns_.back()->slab.id(), "units", "s");
     texts("status", "", [](const RunRecord& r) { return std::string(r.status == RunStatus::ok ? "ok" : "failed"); });
     texts("error", "", [](const RunRecord& r) { return r.error; });
@@ -100,7 +100,7 @@ class Table {
     });
   }
   void doubles(const std::string& name, const std::string& axis, std::function<double(const RunRecord&)> get) {
-    numbers<double>(name, axis, double_type(), &nan, std::move(get));
+    numbers<double>(name, axis, double_type(), &undefined, std::move(get));
   }
   void texts(const std::string& name, const std::string& axis, std::function<std::string(const RunRecord&)> get) {
     const Add add = [get](SlabWriter& slab, auto some) {
@@ -179,7 +179,7 @@ class SheetWriter {
   SheetWriter(hid_t file, const SheetKind& kind, const std::string& env, const Outline::World& world, const Outline::Sheet& sheet)
       : kind_(kind), sheet_(sheet), env_(env) {
     WorldGroup& group = make(file, kind.group, world);
-    for (const std::string& name : sheet.names) values_.push_back(&group.dataset(name, double_type(), &nan));
+    for (const std::string& name : sheet.names) values_.push_back(&group.dataset(name, double_type(), &undefined));
     if (!kind.timed) return;
     WorldGroup& times = make(file, seconds_name, world);
     times.scale(stage_scale, std::vector<std::string>(std::begin(stage_names), std::end(stage_names)));
@@ -201,7 +201,7 @@ class SheetWriter {
               static_cast<std::size_t>(std::lower_bound(sheet_.places.begin(), sheet_.places.end(), place) - sheet_.places.begin()));
     std::vector<double> values;
     for (std::size_t c = 0; c < sheet_.names.size(); ++c) {
-      values.assign(n * m, nan);
+      values.assign(n * m, undefined);
       for (std::size_t r = 0; r < n; ++r)
         if (const Curve* of = values_of(*here[r], c))
           for (std::size_t s = 0; s < of->values.size(); ++s) values[r * m + columns[r][s]] = of->values[s];

@@ -1,13 +1,15 @@
-// The small texts of a work folder.
-#include "results/store/work/facts.hpp"
+// The small texts of a work folder, and the files of its checkpoints.
+#include "results/store/work/work_folder.hpp"
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
+#include "kernels/shared/failure.hpp"
 #include "results/store/digest.hpp"
 #include "results/store/file/pack.hpp"
 #include "results/store/store.hpp"
-#include "results/store/work/checkpoints.hpp"
+#include "results/store/work/files.hpp"
 
 namespace odrpo::store {
 namespace {
@@ -63,6 +65,62 @@ std::optional<Provenance> read_provenance(const Folder& folder) try {
   return provenance;
 } catch (const Hdf5Error&) {
   return std::nullopt;
+}
+
+// Files of checkpoints: named by digest, headed by digest.
+
+namespace {
+
+constexpr std::string_view prefixes[] = {"checkpoint-", "start-"};  // by CheckpointKind
+constexpr std::size_t digits = 16;
+constexpr std::string_view magic = "odrpo-bench kept file 1\n";
+constexpr std::size_t header_size = magic.size() + 64 + 1;
+
+std::string header_of(std::string_view bytes) { return std::string(magic) + sha256_hex(bytes) + "\n"; }
+
+}  // namespace
+
+std::string checkpoint_name(CheckpointKind kind, const std::string& of) {
+  return std::string(prefixes[static_cast<std::size_t>(kind)]) + sha256_hex(of).substr(0, digits);
+}
+
+bool is_checkpoint(std::string_view name, CheckpointKind kind) {
+  const std::string_view prefix = prefixes[static_cast<std::size_t>(kind)];
+  return name.size() == prefix.size() + digits && name.starts_with(prefix) &&
+         name.find_first_not_of("0123456789abcdef", prefix.size()) == std::string_view::npos;
+}
+bool is_checkpoint(std::string_view name) { return is_checkpoint(name, CheckpointKind::run) || is_checkpoint(name, CheckpointKind::start); }
+
+std::vector<std::string> checkpoints_in(const Folder& folder, const SuiteFacts& facts, const std::function<bool(std::size_t)>& wanted) {
+  std::set<std::string> there;
+  for (const std::string& name : names_in(folder))
+    if (is_checkpoint(name, CheckpointKind::run)) there.insert(name);
+  std::vector<std::string> found;
+  for (std::size_t i = 0; i < facts.runs && !there.empty(); ++i) {
+    if (!wanted(i)) continue;
+    std::string name = checkpoint_name(CheckpointKind::run, facts.run_id(i));
+    if (there.contains(name)) found.push_back(std::move(name));
+  }
+  return found;
+}
+
+bool may_go_on(const RunRecord& run) { return run.status == RunStatus::failed && !run.error.starts_with("diverged"); }
+
+void write_checkpoint(const Folder& folder, const std::string& name, std::string_view bytes) {
+  if (bytes.size() > WorkFolder::checkpoint_limit)
+    throw Failure(Exit::io, "cannot write " + quoted(folder.path_of(name)) + ": larger than it may be read again");
+  write_safely(folder, name, {header_of(bytes), bytes});
+}
+
+CheckpointBytes read_checkpoint(const Folder& folder, const std::string& name) try {
+  const std::optional<std::string> file = read_whole(folder, name, WorkFolder::checkpoint_limit + header_size);
+  if (!file) return {};
+  if (file->size() < header_size) return {"", true};
+  std::string bytes = file->substr(header_size);
+  if (file->compare(0, header_size, header_of(bytes)) != 0) return {"", true};
+  return {std::move(bytes), false};
+} catch (const Failure&) {
+  return {"", true};
 }
 
 }  // namespace odrpo::store

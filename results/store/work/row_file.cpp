@@ -1,12 +1,11 @@
 // Records one after the other, each behind its length and a checksum.
-#include "results/store/work/row_file.hpp"
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "kernels/shared/failure.hpp"
 #include "results/store/file/pack.hpp"
+#include "results/store/work/work_folder.hpp"
 
 namespace odrpo::store {
 namespace {
@@ -19,7 +18,7 @@ struct RowHead {
 };
 
 /// Finds damage on the disk: words of eight bytes, multiplied and folded.
-std::uint64_t sum_of(std::string_view bytes) {
+std::uint64_t checksum_of(std::string_view bytes) {
   std::uint64_t sum = bytes.size();
   while (!bytes.empty()) {
     std::uint64_t word = 0;
@@ -41,7 +40,7 @@ RowFile::RowFile(const Folder& folder) : path_(folder.path_of(temporary(folder, 
 std::uint64_t RowFile::add(const RunRecord& run) {
   RunRecord copy = run;
   const std::string bytes = packed(copy);
-  const RowHead head{bytes.size(), sum_of(bytes)};
+  const RowHead head{bytes.size(), checksum_of(bytes)};
   const std::uint64_t at = written_ + waiting_.size();
   waiting_.append(reinterpret_cast<const char*>(&head), sizeof head);
   waiting_ += bytes;
@@ -72,7 +71,7 @@ void RowFile::get(std::uint64_t at, RunRecord& run) const {
   if (bytes.size() > first && read(bytes.data() + first, bytes.size() - first, at + first) < bytes.size() - first)
     fail_io("read", path_, EIO);
   Unpack unpack{std::string_view(bytes).substr(sizeof head)};
-  if (sum_of(unpack.bytes) != head.sum) fail_io("read", path_, EIO);
+  if (checksum_of(unpack.bytes) != head.sum) fail_io("read", path_, EIO);
   try {
     exchange(unpack, run);
   } catch (const Hdf5Error&) {

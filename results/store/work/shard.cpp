@@ -1,23 +1,26 @@
-// Shards: HDF5 images in memory whose names hold their checksum; and the places of runs.
+// Shards: HDF5 images in memory whose names hold their checksum; the places of runs; and members of a folder that another process holds.
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <fcntl.h>
 #include <string_view>
 
-#include "kernels/shared/ask_memory.hpp"
 #include "kernels/shared/failure.hpp"
 #include "results/store/digest.hpp"
+#include "results/store/file/hdf5.hpp"
+#include "results/store/file/pack.hpp"
 #include "results/store/file/read.hpp"
-#include "results/store/work/checkpoints.hpp"
 #include "results/store/work/work_folder.hpp"
 
 namespace odrpo::store {
 namespace {
 
-constexpr std::size_t digits = 16;
+constexpr std::size_t digest_digits = 16;
 constexpr std::size_t largest_shard = std::size_t{64} << 30;
 constexpr std::string_view prefix = "shard-", suffix = ".h5";
 
-std::string sum_of(std::string_view image) { return sha256_hex(image).substr(0, digits); }
+std::string sum_of(std::string_view image) { return sha256_hex(image).substr(0, digest_digits); }
 
 }  // namespace
 
@@ -51,7 +54,7 @@ bool is_shard(const std::string& name) {
   const std::string_view middle = std::string_view(name).substr(prefix.size(), name.size() - prefix.size() - suffix.size());
   const auto dash = middle.find('-');
   return dash != std::string_view::npos && dash >= 1 && dash <= 12 && middle.find_first_not_of("0123456789") == dash &&
-         middle.size() == dash + 1 + digits && middle.find_first_not_of("0123456789abcdef", dash + 1) == std::string_view::npos;
+         middle.size() == dash + 1 + digest_digits && middle.find_first_not_of("0123456789abcdef", dash + 1) == std::string_view::npos;
 }
 
 std::size_t shard_number(const std::string& name) { return std::stoul(name.substr(prefix.size())); }
@@ -150,6 +153,41 @@ std::string WorkFolder::commit(std::span<const RunRecord> runs) {
     if (!store::may_go_on(run)) needless.push_back(store::checkpoint_name(CheckpointKind::run, run.id));
   s.remove_own(needless);
   return name;
+}
+
+}  // namespace odrpo
+
+// Several processes that write one work folder: one holds the lock, the others are members, whose shards it takes up.
+
+namespace odrpo {
+
+/// Opens the folder that another process has made and holds.
+void WorkFolder::State::join() {
+  member = true;
+  const std::string path = output + ".work", why = "write into the work folder";
+  store::File opened = store::open_file(system, beside.number(), folder_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (!opened) store::fail_io(why, path, -opened.number());
+  struct stat info {};
+  if (::fstat(opened.number(), &info) != 0) store::fail_io(why, path, errno);
+  check_owner(info);
+  folder = {path, std::move(opened), store::own_mark(store::LockOwner::self())};
+  if (::fstatat(folder.number(), store::lock_name, &leader_lock, AT_SYMLINK_NOFOLLOW) != 0) store::fail_io(why, path, errno);
+  if (store::read_marker(folder).fingerprint != facts.fingerprint)
+    throw Failure(Exit::io, store::quoted(path) + " holds work of another suite or version");
+}
+
+WorkFolder::WorkFolder(const std::string& output, const SuiteFacts& facts, Member, const System& system) {
+  need_room(store::hdf5_room);
+  store::quiet();
+  state_ = std::make_unique<State>(output, facts, system);
+  state_->join();
+}
+
+void WorkFolder::adopt(const std::string& shard, std::span<const std::uint32_t> places) {
+  State& s = *state_;
+  if (!store::is_shard(shard)) throw Failure(Exit::internal, "no shard is called " + store::quoted(shard));
+  s.shards.push_back(shard);
+  for (const std::uint32_t place : places) s.done.at(place) = true;
 }
 
 }  // namespace odrpo

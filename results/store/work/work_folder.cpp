@@ -7,12 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "kernels/shared/ask_memory.hpp"
 #include "kernels/shared/failure.hpp"
 #include "results/store/file/isolate.hpp"
-#include "results/store/work/checkpoints.hpp"
-#include "results/store/work/facts.hpp"
-#include "results/store/work/row_file.hpp"
 
 namespace odrpo {
 namespace {

@@ -1,20 +1,48 @@
-// What a WorkFolder knows while it is open. Private to results/store/.
+// What a WorkFolder knows while it is open; its small texts, checkpoints and row file. Private to results/store/.
 #pragma once
-#include <sys/stat.h>
-
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include <sys/stat.h>
+
 #include "results/store/file/layout.hpp"
+#include "results/store/record.hpp"
 #include "results/store/store.hpp"
 #include "results/store/work/files.hpp"
 #include "results/store/work/lock.hpp"
-#include "results/store/work/row_file.hpp"
+
+// The row file: all records of a suite in one unnamed file of the work folder, so that they can be taken in any order while the output is
+// made. Private to results/store/.
+
+namespace odrpo::store {
+
+class RowFile {
+ public:
+  /// Makes the file and removes its name at once, so that nothing is left after a kill. Failure io.
+  explicit RowFile(const Folder& folder);
+  static constexpr const char* name = "rows";  ///< of the temporary file
+  /// Appends a record; where it is. Failure io.
+  std::uint64_t add(const RunRecord& run);
+  /// Writes what add() holds back, before a get(). Failure io.
+  void flush();
+  /// The record at this place, which is written. Failure io, also when its bytes are not those that were added.
+  void get(std::uint64_t at, RunRecord& run) const;
+
+ private:
+  std::string path_;
+  File file_;
+  std::string waiting_;       ///< not written yet
+  std::uint64_t written_ = 0;  ///< bytes in the file
+};
+
+}  // namespace odrpo::store
 
 namespace odrpo {
 namespace store {
@@ -138,5 +166,50 @@ struct Merged {
   bool has(std::size_t place) const { return at[place] != nowhere; }
   void add(const RunRecord& run, std::size_t place);
 };
+
+}  // namespace odrpo::store
+
+// What a work folder says of its suite: the marker that names whose it is, and the provenance of the call that writes there. Private to
+// results/store/.
+
+namespace odrpo::store {
+
+inline constexpr const char *lock_name = "lock", *marker_name = "suite", *provenance_name = "provenance";
+
+/// The marker: the suite's fingerprint and its name.
+struct FolderMarker {
+  std::string fingerprint, suite;  ///< both empty where there is none, or a damaged one
+  bool none = false;               ///< there is no such file, or an empty one
+};
+/// Failure io.
+FolderMarker read_marker(const Folder& folder);
+/// Writes it unless it is there. Failure io.
+void write_marker(const Folder& folder, const FolderMarker& marker);
+
+using Provenance = std::vector<std::pair<std::string, std::string>>;
+/// Writes it unless it is there, behind a checksum. Failure io.
+void write_provenance(const Folder& folder, Provenance provenance);
+/// Texts that say who trained, a line for each call's where they differ: those of earlier calls, then this one's.
+void join_trainers(const Provenance& earlier, Provenance& now);
+/// Nothing when it is missing or damaged. Throws nothing but std::bad_alloc.
+std::optional<Provenance> read_provenance(const Folder& folder);
+
+// Checkpoints of runs and what runs start from, as files of the work folder: a header with their digest, then the bytes. Private to
+// results/store/.
+
+/// The file's name in the folder: "checkpoint-" or "start-" and 16 hex digits of the SHA-256 of what it belongs to.
+std::string checkpoint_name(CheckpointKind kind, const std::string& of);
+bool is_checkpoint(std::string_view name, CheckpointKind kind);
+bool is_checkpoint(std::string_view name);  ///< of any kind
+
+/// File names of the checkpoints in a folder, of those of the suite's runs that are `wanted`, by their place.
+std::vector<std::string> checkpoints_in(const Folder& folder, const SuiteFacts& facts, const std::function<bool(std::size_t)>& wanted);
+/// Would the run do better when it is tried again from its checkpoint? Memory may be free then; one that diverged does so again.
+bool may_go_on(const RunRecord& run);
+
+/// write_safely behind a header; leaves nothing half-written. Failure io.
+void write_checkpoint(const Folder& folder, const std::string& name, std::string_view bytes);
+/// The bytes behind a good header.
+CheckpointBytes read_checkpoint(const Folder& folder, const std::string& name);
 
 }  // namespace odrpo::store

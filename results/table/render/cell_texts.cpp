@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "kernels/system/text.hpp"
 #include "results/table/cells.hpp"
 
 namespace odrpo {
@@ -18,8 +19,7 @@ namespace {
 std::string number(double value, int decimals) {
   if (!std::isfinite(value)) return "n/a";  // a bound that nothing is known of
   if (std::fabs(value) >= 1e9) return fmt::format("{:.4g}", value);
-  std::string text = fmt::format("{:.{}f}", value, decimals);
-  return text.find_first_not_of("-0.") == std::string::npos && text[0] == '-' ? text.substr(1) : text;
+  return fixed_text(value, decimals);
 }
 
 /// Decimals at which the median of the half-widths that are positive keeps one digit.
@@ -126,8 +126,7 @@ std::string difference_text(const TableCell& cell, const TableModel& table, int 
   if (table.spec.is_baseline(cell.row)) return "baseline";
   if (table.spec.baseline_of(cell.row).empty()) return "";  // in no group
   if (d.n == 0) return "n/a";
-  std::string text = number(d.mean, decimals);
-  if (d.mean > 0 && text.find_first_not_of("0.") != std::string::npos) text = "+" + text;  // what rounds to zero has no sign
+  std::string text = with_sign(d.mean, number(d.mean, decimals));
   if (std::isnan(d.lo)) text += " ± n/a";
   else if (table.values[cell.of].share || !cell.comparison.among_choices.row_leads.empty())
     text += fmt::format(" [{}, {}]", number(d.lo, decimals), number(d.hi, decimals));
@@ -238,7 +237,7 @@ std::string block_text(const TableModel& table, const TableBlock& block, bool co
   std::string text;
   for (const auto& [name, value] : block.fixed)
     if ((std::find(table.split.begin(), table.split.end(), name) == table.split.end()) == constant)
-      text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, value);
+      add_item(text, name + "=" + value);
   return text;
 }
 

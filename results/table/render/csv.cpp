@@ -20,10 +20,7 @@ constexpr std::size_t most_bytes = 128'000'000;  // formulas and raters repeat i
 
 std::string table_csv(const TableModel& table) {
   const TableSpec& spec = table.spec;
-  const auto fields = [](std::vector<std::string> texts) {
-    for (std::string& text : texts) text = csv_field(text);
-    return fmt::format("{}", fmt::join(texts, ","));
-  };
+  const auto fields = [](const std::vector<std::string>& texts) { return joined(texts, csv_field, ","); };
   // the dimension `value` has its column already
   const bool rows = spec.rows != values_dimension, columns = spec.columns != values_dimension;
   std::vector<std::string> head;

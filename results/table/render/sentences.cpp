@@ -43,16 +43,14 @@ std::string baseline_name(const TableModel& table) { return table.spec.groups.si
 
 /// Which rows are compared with which.
 std::string groups_sentence(const TableSpec& spec) {
-  std::string said;
-  for (const BaselineGroup& g : spec.groups) said += fmt::format("{}{} of {}", said.empty() ? "" : "; ", g.baseline, fmt::join(g.rows, ", "));
-  return "baselines: " + said;
+  return "baselines: " + joined(spec.groups, [](const BaselineGroup& g) { return g.baseline + " of " + joined(g.rows); }, "; ");
 }
 
 /// What a star means beside the differences of a value.
 std::string star_sentence(const TableModel& table, std::size_t value) {
   const int tests = table.tested[value];
   if (table.spec.chose_apart()) {
-    const std::string axes = fmt::format("{}", fmt::join(table.spec.best, ", "));
+    const std::string axes = joined(table.spec.best);
     return fmt::format("* = p < .05{}: one of the two, at its own {}, beats the other at every {} that the other might have chosen{}; the interval "
                        "{} exactly there",
                        tests <= 1                                      ? ""
@@ -107,7 +105,7 @@ void add_choice_sentences(std::vector<std::string>& said, const TableModel& tabl
   const TableSpec& spec = table.spec;
   if (spec.best.empty()) return;
   const bool several = table.values.size() > 1;
-  const std::string axes = fmt::format("{}", fmt::join(spec.best, ", "));
+  const std::string axes = joined(spec.best);
   const std::string choice = fmt::format("@: the {} with the best mean{}", axes, several ? " of " + spec.value[0] : "");
   const std::string others = several ? ", where the other values are reported too" : "";
   said.push_back(spec.tune_seeds > 0 ? fmt::format("{} on seeds 0 to {}, chosen per cell{}; the other seeds are reported", choice,
@@ -187,7 +185,7 @@ std::vector<std::string> table_sentences(const TableModel& table, Legend legend)
   add_choice_sentences(said, table);
   if (!table.blocks.empty()) {
     std::string same = block_text(table, table.blocks[0], true);
-    for (const auto& [key, set] : table.settings) same += fmt::format("{}{}={}", same.empty() ? "" : ", ", key, set);
+    for (const auto& [key, set] : table.settings) add_item(same, key + "=" + set);
     if (!same.empty()) said.push_back("everywhere: " + same);
   }
   for (const FollowingDimension& following : table.following) said.push_back(following.text);

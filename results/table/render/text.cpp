@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/terminal.hpp"
 #include "results/table/render/cell_texts.hpp"
 
 namespace odrpo {
@@ -27,47 +28,20 @@ std::string wrapped(const std::string& text, const std::string& indent, std::siz
   return out + line + "\n";
 }
 
-std::string trimmed_end(std::string line) {
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line + "\n";
-}
-
 /// As many columns side by side as fit, the rest below with the row names repeated.
 std::string block_lines(const TableModel& table, const TableBlock& block, const NumberStyle& style, std::size_t width) {
   const Grid grid = grid_of(table, block, style);
-  std::size_t name = columns_of(table.spec.rows);
-  for (std::size_t r = 0; r < table.rows.size(); ++r) name = std::max(name, columns_of(row_text(table, r)));
-  std::vector<std::vector<std::size_t>> widths;
+  std::vector<TextColumn> columns = {{table.spec.rows, {}}};
+  for (std::size_t r = 0; r < table.rows.size(); ++r) columns[0].rows.push_back(row_text(table, r));
+  std::size_t parts = 0;  // of a cell: its value, and what is compared
   for (std::size_t c = 0; c < grid.heading.size(); ++c) {
-    widths.emplace_back();
-    for (std::size_t part = 0; part < grid.heading[c].size(); ++part) {
-      std::size_t most = columns_of(grid.heading[c][part]);
-      for (const auto& row : grid.body) most = std::max(most, columns_of(row[c][part]));
-      widths.back().push_back(most);
+    parts = grid.heading[c].size();
+    for (std::size_t part = 0; part < parts; ++part) {
+      columns.push_back({grid.heading[c][part], {}});
+      for (const auto& row : grid.body) columns.back().rows.push_back(row[c][part]);
     }
   }
-  std::string out;
-  for (std::size_t from = 0; from < grid.heading.size();) {
-    std::size_t to = from, total = name;
-    while (to < grid.heading.size()) {
-      std::size_t more = 0;
-      for (std::size_t w : widths[to]) more += w + 2;
-      if (to > from && total + more > width) break;
-      total += more;
-      ++to;
-    }
-    const auto line = [&](const std::string& first, const std::vector<std::vector<std::string>>& texts) {
-      std::string text = padded(first, name);
-      for (std::size_t c = from; c < to; ++c)
-        for (std::size_t part = 0; part < texts[c].size(); ++part) text += fmt::format("  {}", padded(texts[c][part], widths[c][part]));
-      return trimmed_end(text);
-    };
-    if (from > 0) out += "\n";
-    out += line(table.spec.rows, grid.heading);
-    for (std::size_t r = 0; r < grid.body.size(); ++r) out += line(row_text(table, r), grid.body[r]);
-    from = to;
-  }
-  return out;
+  return side_by_side(columns, width, parts);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // docs/reference: every committed page is the one that the program prints.
-#include "app/reference/reference.hpp"
+#include "app/reference/schema.hpp"
 
 #include <algorithm>
 #include <filesystem>

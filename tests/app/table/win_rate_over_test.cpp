@@ -1,11 +1,11 @@
 // Win rates over an estimator's final policies: whose opponent a run is, and what has none.
-#include "app/table/win_rate_over.hpp"
+#include "app/table/query.hpp"
 
 #include <cmath>
 
 #include "envs/toy_lm/held_out.hpp"
 #include "results/table/table.hpp"
-#include "results/table/value_words.hpp"
+#include "results/table/table_spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/sample.hpp"
 

@@ -1,29 +1,25 @@
 // The model of single calls: against the model of one score, and against votes that raters give in their worlds.
-#include "envs/bandit/believed_calls.hpp"
+#include "envs/bandit/believed.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "envs/bandit/believed_scores.hpp"
 #include "envs/bandit/channel.hpp"
 #include "envs/bandit/rate.hpp"
 #include "kernels/random.hpp"
 #include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
+#include "tests/preset.hpp"
 #include "tests/rounds.hpp"
 
 using namespace odrpo;
 
 namespace {
 
-RaterConfig preset(std::string_view word, Aggregate aggregate = Aggregate::all) {
-  for (const RaterPreset& p : rater_presets())
-    if (p.word == word) {
-      RaterConfig rater = p.config;
-      rater.aggregate = aggregate;
-      return rater;
-    }
-  throw std::runtime_error("no such rater");
+RaterConfig asking(std::string_view word, Aggregate aggregate = Aggregate::all) {
+  RaterConfig rater = preset(word);
+  rater.aggregate = aggregate;
+  return rater;
 }
 
 double share_of(const CallModel& m, std::size_t state, std::size_t response) {
@@ -125,7 +121,7 @@ void check_pairs(const RaterConfig& rater, BanditConfig config, const PromptGrid
 TEST_CASE("single calls of the model of all votes are the model of one score") {
   for (const char* word : {"mixed", "veto", "wide", "s2", "flip10", "panel-essays", "panel-dialogue"}) {
     INFO(word);
-    const RaterConfig rater = preset(word);
+    const RaterConfig rater = asking(word);
     BanditConfig config;
     if (rater_levels(rater) > 0) config.levels = rater_levels(rater);
     const WorldSource source = resolve_source(config, rater);
@@ -153,13 +149,13 @@ TEST_CASE("two votes of a response have the law that the model says", "[slow]") 
   const BanditConfig config;
   for (const char* word : {"mixed", "veto", "low20"}) {
     INFO(word);
-    check_pairs(preset(word), config);
+    check_pairs(asking(word), config);
   }
-  RaterConfig rater = preset("mixed");
+  RaterConfig rater = asking("mixed");
   rater.noise.push_back(SharedBias{.sd = 0.7});
   check_pairs(rater, config);
   for (const ParsePolicy policy : {ParsePolicy::resample, ParsePolicy::drop, ParsePolicy::zero}) {
-    rater = preset("mixed");
+    rater = asking("mixed");
     rater.parse_failure = 0.2;
     rater.parse_policy = policy;
     check_pairs(rater, config);
@@ -167,7 +163,7 @@ TEST_CASE("two votes of a response have the law that the model says", "[slow]") 
   for (const char* word : {"panel-essays", "panel-dialogue"})
     for (const JudgeOrder order : {JudgeOrder::turn, JudgeOrder::random}) {
       INFO(word << " order " << static_cast<int>(order));
-      rater = preset(word);
+      rater = asking(word);
       rater.order = order;
       // two calls that draw the same judge share its lasting error, which the model of a mean judge leaves out
       if (order == JudgeOrder::random) std::get<LatentNoise>(rater.noise[0]).scale.judge_sigma = 0;
@@ -205,7 +201,7 @@ TEST_CASE("responses of a file: each state has its prompt's laws, for every judg
 }
 
 TEST_CASE("a judge's lasting error counts as one where the judge is asked again, and tables that are too large are refused") {
-  RaterConfig rater = preset("panel-essays");
+  RaterConfig rater = asking("panel-essays");
   std::get<LatentNoise>(rater.noise[0]).scale.judge_sigma = 0.5;
   BanditConfig config;
   config.levels = rater_levels(rater);
@@ -213,7 +209,7 @@ TEST_CASE("a judge's lasting error counts as one where the judge is asked again,
   const WorldSource source = resolve_source(config, rater);
   CHECK(make_call_model(rater, source, config.levels, judges).classes == 1);
   CHECK(make_call_model(rater, source, config.levels, judges + 1).classes == trait_classes);
-  rater = preset("mixed");
+  rater = asking("mixed");
   rater.noise.push_back(SharedBias{.sd = 0.7});
   rater.noise.push_back(SeverityOffset{.sd = 0.7});
   config.levels = 100;

@@ -1,5 +1,5 @@
 // The model of a judge against worlds and raters themselves: how often each score is given, and what quality it then has.
-#include "envs/bandit/believed_scores.hpp"
+#include "envs/bandit/believed.hpp"
 
 #include <cmath>
 
@@ -7,17 +7,12 @@
 #include "envs/bandit/rate.hpp"
 #include "kernels/random.hpp"
 #include "tests/catch.hpp"
+#include "tests/preset.hpp"
 #include "tests/rounds.hpp"
 
 using namespace odrpo;
 
 namespace {
-
-const RaterConfig& preset(std::string_view word) {
-  for (const RaterPreset& p : rater_presets())
-    if (p.word == word) return p.config;
-  throw std::runtime_error("no such rater");
-}
 
 /// P(score) and E[quality | score] over worlds, by the exact laws of their responses: [scores] each.
 struct ByScore {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "envs/rater/vote.hpp"
-#include "kernels/shared/word.hpp"
+#include "kernels/shared/words.hpp"
 #include "tests/envs/bandit/law_draws.hpp"
 
 using namespace odrpo;

@@ -1,9 +1,8 @@
 // What N calls are worth, against formulas: independent calls, a shared bias, a panel with lasting errors.
-#include "envs/judge/effective_votes.hpp"
+#include "envs/judge/simulate_scores.hpp"
 
 #include <cmath>
 
-#include "envs/judge/simulate_scores.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;

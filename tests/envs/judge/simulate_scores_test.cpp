@@ -12,6 +12,7 @@
 #include "envs/judge/prompt_statistics.hpp"
 #include "envs/judge/resampled.hpp"
 #include "tests/catch.hpp"
+#include "tests/preset.hpp"
 
 using namespace odrpo;
 
@@ -33,13 +34,6 @@ Means means_of(const ScoreTable& table) {
   std::nth_element(w.begin(), w.begin() + static_cast<std::ptrdiff_t>(w.size() / 2), w.end());
   m.w = w[w.size() / 2];
   return m;
-}
-
-const RaterConfig& preset(std::string_view word) {
-  for (const auto& p : rater_presets())
-    if (p.word == word) return p.config;
-  FAIL("no preset " << word);
-  return rater_presets()[0].config;
 }
 
 LatentScale panel(int judges) {

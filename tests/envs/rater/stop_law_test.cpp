@@ -10,7 +10,7 @@
 
 #include "envs/rater/vote.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/shared/word.hpp"
+#include "kernels/shared/words.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <set>
 
-#include "envs/toy_lm/text_rater.hpp"
+#include "envs/toy_lm/rate_texts.hpp"
 #include "tests/catch.hpp"
 #include "tests/envs/toy_lm/prompt.hpp"
 

@@ -1,5 +1,5 @@
 // Advantages by bits: by hand, what they are without a normaliser, what trains against the definition, curl and objective.
-#include "estimators/group/bits.hpp"
+#include "estimators/group/level_forms.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,11 +8,9 @@
 #include <vector>
 
 #include "estimators/batch.hpp"
-#include "estimators/breakdown.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/formula_text.hpp"
 #include "estimators/theory/field.hpp"
-#include "estimators/theory/objective.hpp"
 #include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 #include "tests/estimators/configs.hpp"
@@ -21,25 +19,11 @@ using namespace odrpo;
 
 namespace {
 
-using Values = std::vector<double>;
-
 std::vector<EstimatorConfig> configs_by_bits() {
   std::vector<EstimatorConfig> all;
   for (const EstimatorConfig& c : every_config())
     if (whole_only(c)) all.push_back(c);
   return all;
-}
-
-Values run(const EstimatorConfig& c, const Values& scores, int levels = 10) {
-  Values out(scores.size());
-  advantages(c, levels, scores, no_median, out);
-  return out;
-}
-
-double largest(const Values& v) {
-  double most = 0;
-  for (const double x : v) most = std::max(most, std::abs(x));
-  return most;
 }
 
 }  // namespace

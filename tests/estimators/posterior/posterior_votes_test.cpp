@@ -1,5 +1,5 @@
 // Posterior scores of all votes against Bayes' rule in long double, on random models of worlds, files and panels.
-#include "estimators/posterior/posterior_votes.hpp"
+#include "estimators/posterior/posterior.hpp"
 
 #include <cmath>
 #include <random>

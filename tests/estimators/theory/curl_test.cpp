@@ -3,7 +3,7 @@
 #include <random>
 
 #include "estimators/theory/field.hpp"
-#include "estimators/theory/histograms.hpp"
+#include "estimators/theory/setting.hpp"
 #include "estimators/weights.hpp"
 #include "tests/catch.hpp"
 #include "tests/estimators/theory/settings.hpp"

@@ -6,7 +6,7 @@
 
 #include "estimators/definition.hpp"
 #include "estimators/theory/companions.hpp"
-#include "estimators/theory/histograms.hpp"
+#include "estimators/theory/setting.hpp"
 #include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 #include "tests/estimators/theory/settings.hpp"

@@ -2,8 +2,6 @@
 #include "gate/measure/measure.hpp"
 
 #include <linux/perf_event.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,10 +11,10 @@
 #include <sstream>
 
 #include "app/gate/serve.hpp"
-#include "gate/measure/callgrind.hpp"
-#include "gate/measure/process.hpp"
 #include "gate/flags.hpp"
-#include "gate/report/report_words.hpp"
+#include "gate/measure/counts.hpp"
+#include "gate/measure/kinds.hpp"
+#include "gate/report/report.hpp"
 #include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 
@@ -51,7 +49,7 @@ struct MadeUp {
   }
 };
 
-std::size_t bytes_of(const ChildCommand& c) {
+std::size_t bytes_of(const Command& c) {
   std::size_t bytes = c.file.size() + 1;
   for (const auto& list : {c.arguments, c.environment})
     for (const auto& word : list) bytes += word.size() + 1;
@@ -160,8 +158,8 @@ TEST_CASE("gate: command lines are split as by a shell, and refused with a reaso
 }
 
 TEST_CASE("gate: command lines become equally long, in bytes and in words") {
-  ChildCommand one = find_command("--x", {"true"}), two = find_command("--x", {"/bin/true", "with", "many", "words"}), three = one;
-  ChildCommand* all[] = {&one, &two, &three};
+  Command one = find_command("--x", {"true"}), two = find_command("--x", {"/bin/true", "with", "many", "words"}), three = one;
+  Command* all[] = {&one, &two, &three};
   make_equally_long(all);
   CHECK(bytes_of(one) == bytes_of(two));
   CHECK(bytes_of(one) == bytes_of(three));
@@ -175,9 +173,9 @@ TEST_CASE("gate: a worker's answers") {
       {"a",
        [&] {
          ++made;
-         return Work{[&] { ++reset; }, [&](long long n) { units += n; }, [&] { return std::string("sum"); }};
+         return TimedWork{[&] { ++reset; }, [&](long long n) { units += n; }, [&] { return std::string("sum"); }};
        }},
-      {"fails", []() -> Work { throw std::runtime_error("no data"); }}};
+      {"fails", []() -> TimedWork { throw std::runtime_error("no data"); }}};
   std::istringstream in(
       "{\"list\": true}\n{\"case\": \"a\", \"repeat\": 3}\n{\"case\": \"a\", \"repeat\": 4}\nnothing\n{\"case\": \"b\", \"repeat\": 1}\n"
       "{\"case\": \"a\", \"repeat\": 0}\n{\"case\": \"fails\", \"repeat\": 1}\n[]\n{\"case\": \"a\", \"repeat\": 1.5}\n");
@@ -283,8 +281,8 @@ TEST_CASE("gate: callgrind's time under --counts auto is CPU time") {
     Callgrind callgrind(tools, commands);
     std::vector<GateCount> counts;
     callgrind.count(counts, [&](Side) {
-      return callgrind.total(commands.side[baseline], [&](const ChildCommand& under, const ChildRules& patient) {
-        ChildCommand fake = under;
+      return callgrind.total(commands.side[baseline], [&](const Command& under, const ChildRules& patient) {
+        Command fake = under;
         const std::string& log = under.arguments[4];
         fake.arguments = {"sh", "-c", script, "sh", log.substr(log.find('=') + 1)};
         run_process("test", fake, patient, keeper);
@@ -301,30 +299,13 @@ TEST_CASE("gate: callgrind's time under --counts auto is CPU time") {
         std::pair<std::string, std::size_t>("not within a minute of CPU time, which is what --counts auto gives to callgrind", 0));
 }
 
-TEST_CASE("gate: the end of a command that closes its stdout early is waited for, not looked for in steps") {
-  const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
-  if (pidfd < 0) return;  // Linux before 5.3: short steps are all there is
-  close(pidfd);
-  const auto waits = [] {
-    rusage used{};
-    getrusage(RUSAGE_SELF, &used);
-    return used.ru_nvcsw;
-  };
-  const ChildCommand command = find_command("--x", {"sh", "-c", "exec >/dev/null sleep 0.5"});
-  std::atomic<bool> stop{false};
-  ChildKeeper keeper;
-  const long before = waits();
-  run_process("test", command, {60, &stop}, keeper);
-  CHECK(waits() - before < 20);  // it is five; steps of 5 ms would be a hundred, fewer on a busy machine
-}
-
 TEST_CASE("gate: an event counts a command from its start, children included") {
   // a software event: not every machine lets a program count instructions
-  const ChildCommand command = find_command("--x", {"sh", "-c", "/bin/true; /bin/true"});
+  const Command command = find_command("--x", {"sh", "-c", "/bin/true; /bin/true"});
   std::atomic<bool> stop{false};
   ChildKeeper keeper;
   int event = -1, why = 0;
-  const ChildStart start{.before_exec = [&](pid_t pid) {
+  const ProcessStart start{.before_exec = [&](pid_t pid) {
     event = open_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, pid);
     why = errno;
   }};

@@ -6,17 +6,12 @@
 
 #include "policies/softmax/policy.hpp"
 #include "tests/catch.hpp"
+#include "tests/isas.hpp"
 #include "tests/policies/softmax/dense.hpp"
 
 using namespace odrpo;
 
 namespace {
-
-std::vector<Isa> isas() {
-  std::vector<Isa> all{Isa::portable};
-  if (has_isa(Isa::avx2)) all.push_back(Isa::avx2);
-  return all;
-}
 
 // Random rows of probabilities with rollouts, old chances and who is kept.
 struct Batch {

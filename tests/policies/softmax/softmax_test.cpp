@@ -5,6 +5,7 @@
 
 #include "policies/softmax/stages.hpp"
 #include "tests/catch.hpp"
+#include "tests/isas.hpp"
 
 using namespace odrpo;
 
@@ -33,12 +34,6 @@ std::vector<double> softmax_definition(const Rows& r, int i) {
   for (int a = 0; a < r.actions; ++a) sum += p[a] = std::exp(r.logits[i * r.width + a] - top);
   for (double& x : p) x /= sum;
   return p;
-}
-
-std::vector<Isa> isas() {
-  std::vector<Isa> all{Isa::portable};
-  if (has_isa(Isa::avx2)) all.push_back(Isa::avx2);
-  return all;
 }
 
 }  // namespace

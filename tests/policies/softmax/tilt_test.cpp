@@ -1,6 +1,6 @@
 // Tilted starts against their definition: exp(tilt q) in double, and the least-squares fit by orthogonal columns instead of normal
 // equations.
-#include "policies/softmax/tilt.hpp"
+#include "policies/softmax/policy.hpp"
 
 #include <cmath>
 #include <functional>

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "policies/transformer/parameters.hpp"
+#include "policies/transformer/transformer.hpp"
 
 namespace odrpo::definition {
 

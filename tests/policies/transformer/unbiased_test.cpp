@@ -3,7 +3,7 @@
 #include <cmath>
 #include <random>
 
-#include "policies/transformer/backward.hpp"
+#include "policies/transformer/pass.hpp"
 #include "tests/catch.hpp"
 #include "tests/policies/transformer/samples.hpp"
 

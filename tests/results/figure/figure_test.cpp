@@ -8,9 +8,7 @@
 #include <random>
 #include <sstream>
 
-#include "results/figure/axis_ticks.hpp"
-#include "results/figure/panel_layout.hpp"
-#include "results/figure/script.hpp"
+#include "results/figure/parts.hpp"
 #include "results/table/render/cell_texts.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/table/table_sample.hpp"

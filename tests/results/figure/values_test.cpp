@@ -3,17 +3,15 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "results/figure/axis_ticks.hpp"
 #include "results/figure/figure.hpp"
-#include "results/figure/panel_layout.hpp"
-#include "results/figure/script.hpp"
+#include "results/figure/parts.hpp"
+#include "kernels/math.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;
 
 namespace {
 
-const double undefined = std::numeric_limits<double>::quiet_NaN();
 
 FigurePanel field_of(std::vector<double> values, bool diverging, double from = undefined, double to = undefined) {
   const std::size_t columns = values.size();

@@ -1,8 +1,9 @@
-// The reader of score files: every mistake at its place, every accepted way of writing the same table.
+// The reader of score files: every accepted way of writing the same table; many mistakes (single ones: forms_test.cpp), large files.
 #include "results/scores/score_file.hpp"
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,9 @@ namespace {
 const std::string header = "prompt_id,response_id,sample_id,score\n";
 
 /// The message that a text is refused with; "accepted" when it is not.
-std::string refusal(std::string_view text) {
+std::string refusal(std::string_view text, const std::string& file = "f", const ScoreColumns& columns = {}) {
   try {
-    parse_scores(text, "f");
+    parse_scores(text, file, columns);
   } catch (const Failure& failure) {
     CHECK(failure.code == Exit::bad_input);
     return failure.what();
@@ -100,101 +101,7 @@ TEST_CASE("every accepted way of writing the same table") {
   CHECK(parse_scores(header + "0,0,0,100\n0,0,1,1\n", "f").levels() == most_levels);
 }
 
-TEST_CASE("every mistake of a score file is told at its file, line and column") {
-  const std::string rows4 = header + "0,0,0,4\n";
-  struct Row {
-    std::string text, message;
-  };
-  const Row rows[] = {
-      // nothing there
-      {"", "f:1:1: error: nothing in it; wanted a header prompt_id,response_id,sample_id,score and a row for each score"},
-      {"\xef\xbb\xbf", "f:1:1: error: nothing in it; wanted a header prompt_id,response_id,sample_id,score and a row for each score"},
-      {"# only\n\n# comments\n",
-       "f:1:1: error: nothing in it; wanted a header prompt_id,response_id,sample_id,score and a row for each score"},
-      {header, "f:1:1: error: no scores below the header"},
-      {"# c\n" + header + "# c\n", "f:2:1: error: no scores below the header"},
-      // the header
-      {"0,0,0,3\n0,0,1,4\n",
-       "f:1:1: error: data where the header was expected: the first line must name the columns prompt_id,response_id,sample_id,score"},
-      {"prompt_id,sample_id,score\n0,0,3\n", "f:1:1: error: no column \"response_id\"; found \"prompt_id\", \"sample_id\", \"score\""},
-      {"# c\nprompt,response_id,sample_id,Score\n0,0,0,3\n",
-       "f:2:1: error: no column \"prompt_id\"; found \"prompt\", \"response_id\", \"sample_id\", \"Score\"\n"
-       "f:2:1: error: no column \"score\"; found \"prompt\", \"response_id\", \"sample_id\", \"Score\" (capital and small letters "
-       "differ)"},
-      {"prompt_id,response_id,sample_id,score,score\n0,0,0,3,3\n", "f:1:39: error: column \"score\" stands twice"},
-      // other formats, told once
-      {"\xff\xfep\0r\0o\0", "f:1:1: error: UTF-16 text: save it as UTF-8"},
-      {std::string("\xfe\xff\0p\0r\0o", 8), "f:1:1: error: UTF-16 text: save it as UTF-8"},
-      {std::string("\xff\xfe\0\0p\0\0\0", 8), "f:1:1: error: UTF-32 text: save it as UTF-8"},
-      {std::string("\0\0\xfe\xff\0\0\0p", 8), "f:1:1: error: UTF-32 text: save it as UTF-8"},
-      {std::string("p\0r\0o\0", 6), "f:1:1: error: UTF-16 text: save it as UTF-8"},
-      {std::string("\0p\0r\0o", 6), "f:1:1: error: UTF-16 text: save it as UTF-8"},
-      {std::string("p\0\0\0r\0\0\0", 8), "f:1:1: error: UTF-32 text: save it as UTF-8"},
-      {std::string("\0\0\0p\0\0\0r", 8), "f:1:1: error: UTF-32 text: save it as UTF-8"},
-      {rows4 + std::string("0,0,1,\0", 7), "f:3:7: error: a NUL byte: this is no text, or UTF-16 in part"},
-      {std::string("\0\0\0", 3), "f:1:1: error: a NUL byte: this is no text, or UTF-16 in part"},
-      {"prompt_id,response_id,sample_id,score\r0,0,0,3\r", "f:1:1: error: its lines end in CR alone: save it with line ends LF or CRLF"},
-      {"sep=,\n" + rows4,
-       "f:1:1: error: a line for Excel: delete it; the first line must name the columns prompt_id,response_id,sample_id,score"},
-      {"SEP=;\n" + rows4,
-       "f:1:1: error: a line for Excel: delete it; the first line must name the columns prompt_id,response_id,sample_id,score"},
-      {"prompt_id;response_id;sample_id;score\n0;0;0;3\n",
-       "f:1:1: error: columns separated by semicolons: they must be separated by commas"},
-      {"\x1f\x8b\x08", "f:1:1: error: compressed (gzip): unpack it first"},
-      {"PK\x03\x04", "f:1:1: error: a zip archive or a spreadsheet: export it as CSV"},
-      // the number of fields
-      {rows4 + "0,0,1\n", "f:3:5: error: 3 fields, but the header has 4"},
-      {rows4 + "0,0,1,3,\n", "f:3:9: error: 5 fields, but the header has 4"},
-      {rows4 + "0\n", "f:3:1: error: 1 field, but the header has 4"},
-      {rows4 + "0;0;1;3\n", "f:3:1: error: 1 field, but the header has 4"},
-      // ids
-      {rows4 + "0,0,,3\n", "f:3:5: error: sample_id is empty"},
-      {rows4 + ",0,\"\",3\n", "f:3:1: error: prompt_id is empty\nf:3:4: error: sample_id is empty"},
-      {rows4 + "0, ,1,3\n", "f:3:4: error: response_id is empty"},
-      // numbers
-      {rows4 + "0,0,1,NaN\n", "f:3:7: error: score \"NaN\" is no finite number; leave a missing score blank"},
-      {rows4 + "0,0,1,-inf\n", "f:3:7: error: score \"-inf\" is no finite number; leave a missing score blank"},
-      {rows4 + "0,0,1,1e999\n", "f:3:7: error: score \"1e999\" is out of the range of numbers"},
-      {rows4 + "0,0,1,\"1,000\"\n", "f:3:7: error: score \"1,000\" has a thousands separator: write the digits alone"},
-      {rows4 + "0,0,1,\"-12,345.5\"\n", "f:3:7: error: score \"-12,345.5\" has a thousands separator: write the digits alone"},
-      {rows4 + "0,0,1,\"3,5\"\n", "f:3:7: error: score \"3,5\" has a decimal comma: write a point"},
-      {rows4 + "0,0,1,\"1234,567\"\n", "f:3:7: error: score \"1234,567\" has a decimal comma: write a point"},
-      // quotes
-      {rows4 + "0,0,1,\"3\n", "f:3:7: error: a quote that is not closed"},
-      {rows4 + "0,0,1,\"3\"4\n", "f:3:10: error: text after the closing quote"},
-      {"prompt_id,response_id,sample_id,score,note\n0,0,0,3,\"two\nlines\"\n0,0,1,inf,n\n",
-       "f:4:7: error: score \"inf\" is no finite number; leave a missing score blank"},
-      {"note,prompt_id,response_id,sample_id,score\n\"two\n\nlines\",0,,0,inf\nn,,0,0,3\n",
-       "f:4:10: error: response_id is empty\nf:4:13: error: score \"inf\" is no finite number; leave a missing score blank\n"
-       "f:5:3: error: prompt_id is empty"},
-      {"note,prompt_id,response_id,sample_id,score\n\"two\nlines\" x,0,0,0,3\n", "f:3:8: error: text after the closing quote"},
-      {"note,prompt_id,response_id,sample_id,score\n\"two\nlines\",\"0\n", "f:3:8: error: a quote that is not closed"},
-      // cells
-      {rows4 + "0,0,1,3\n\n0,0,0,4\n", "f:5:1: error: prompt 0, response 0, sample 0 is given twice; first on line 2"},
-      {rows4 + "0,0,0,1\n0,0,0,2\n",
-       "f:3:1: error: prompt 0, response 0, sample 0 is given twice; first on line 2\n"
-       "f:4:1: error: prompt 0, response 0, sample 0 is given twice; first on line 2"},
-      {rows4 + "0,0,0,\n", "f:3:1: error: prompt 0, response 0, sample 0 is given twice; first on line 2"},
-      {header + "a,b,c,1\na,b,c,2\n", "f:3:1: error: prompt \"a\", response \"b\", sample \"c\" is given twice; first on line 2"},
-      {rows4 + "0,0,00,5\n", "f:3:1: error: prompt 0, response 0, sample 0 is given twice; first on line 2"},
-      // no scores
-      {header + "0,0,0,\n0,0,1,\n", "f:1:1: error: no row has a score"},
-      {header + "0,0,0,good\n0,0,1,3\n0,0,2,bad\n0,0,3,5\n0,0,4,\"so, so\"\n",
-       "f:2:7: error: 3 of 5 scores are no numbers, the first is \"good\": is \"score\" the column of the scores?"},
-      // text that must not reach a terminal as it is
-      {header + "0,0,0," + std::string("\x01\x1b[31m\x7f", 7) + "\n",
-       "f:2:7: error: 1 of 1 scores are no numbers, the first is \"\\x01\\x1b[31m\\x7f\": is \"score\" the column of the scores?"},
-      {header + "0,0,0," + std::string(1000, 'z') + "\n", "f:2:7: error: 1 of 1 scores are no numbers, the first is \"" +
-                                                              std::string(40, 'z') + "…\": is \"score\" the column of the scores?"},
-      {header + "\x1b,\xc3\xa9\xc3\xff\xe2\x80\xae,0,1\n\x1b,\xc3\xa9\xc3\xff\xe2\x80\xae,0,1\n",
-       "f:3:1: error: prompt \"\\x1b\", response \"\xc3\xa9\\xc3\\xff\\xe2\\x80\\xae\", sample 0 is given twice; first on line 2"},
-  };
-  for (const Row& row : rows) {
-    CAPTURE(row.text);
-    CHECK(refusal(row.text) == row.message);
-  }
-  CHECK(std::size(rows) >= 40);
-  // one byte too many, of memory that nobody touches
+TEST_CASE("a file of scores that is one byte too large, of memory that nobody touches") {
   void* memory = ::mmap(nullptr, max_scores_bytes + 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   REQUIRE(memory != MAP_FAILED);
   CHECK(refusal(std::string_view(static_cast<const char*>(memory), max_scores_bytes + 1)) == "f:1:1: error: larger than 1024 MiB");
@@ -256,4 +163,26 @@ TEST_CASE("a file of a megabyte is read whole") {
   REQUIRE(t.prompts.size() == 3000);
   CHECK(t.level.size() == 120'000);
   CHECK(scores_of(t, 2999)[39] == 1 + (2999 + 9 * 3) % 5);
+}
+
+TEST_CASE("a mistake of every JSON line is told once, with a count and with how its key is named") {
+  std::string lines;
+  for (int i = 0; i < 1000; ++i) lines += "{\"item\":0,\"n\":" + std::to_string(i) + ",\"score\":3}\n";
+  const std::string found = R"("item", "n", "score")";
+  CHECK(refusal(lines, "f.jsonl") == "f.jsonl:1:1: error: no key \"prompt_id\" (1000 times); found " + found +
+                                                     "\nf.jsonl:1:1: error: no key \"response_id\" (1000 times); found " + found);
+  ScoreColumns flags;
+  flags.named_by = "--", flags.response = "answer";
+  CHECK(refusal(lines, "f.jsonl", flags) ==
+        "f.jsonl:1:1: error: no key \"prompt_id\" (1000 times); found " + found +
+            "; --prompt says which one it is\nf.jsonl:1:1: error: no key \"answer\" (1000 times); found " + found);
+  CHECK(refusal("item,answer,score\n0,0,3\n", "f.csv", flags) ==
+        R"(f.csv:1:1: error: no column "prompt_id"; found "item", "answer", "score"; --prompt says which one it is)");
+  // among others, behind which there is more
+  lines = "{\"prompt_id\":0,\"response_id\":0,\"score\":3}\nx\n" + lines;
+  for (int i = 0; i < 30; ++i) lines += "{\"prompt_id\":0,\"response_id\":0,\"score\":\"1e99" + std::to_string(i) + "\"}\n";
+  const std::string many = refusal(lines, "f.jsonl");
+  CHECK(many.starts_with("f.jsonl:2:1: error: this line is no JSON object\nf.jsonl:3:1: error: no key \"prompt_id\" (1000 times)\n"));
+  CHECK(std::count(many.begin(), many.end(), '\n') == 20);
+  CHECK(many.ends_with("… and more"));
 }

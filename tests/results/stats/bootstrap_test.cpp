@@ -2,8 +2,10 @@
 #include "results/stats/bootstrap.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
+#include <random>
 #include <vector>
 
 #include "kernels/math.hpp"
@@ -30,7 +32,7 @@ void check_intervals(const BootstrapLaw& law, const std::vector<double>& want) {
   CHECK(std::fabs(bca.hi - want[3]) < 1e-9);
 }
 
-bool undefined(const Interval& i) { return std::isnan(i.lo) && std::isnan(i.hi); }
+bool is_undefined(const Interval& i) { return std::isnan(i.lo) && std::isnan(i.hi); }
 
 }  // namespace
 
@@ -90,7 +92,7 @@ TEST_CASE("a paired bootstrap resamples differences") {
   // units that shift both cells alike: the difference has no spread, though each cell has
   TaskScores differences = {{}};
   for (int s = 0; s < 12; ++s) differences[0].push_back((s + 2.5) - s);
-  CHECK(undefined(bca_interval(law_of(differences, aggregate_mean))));
+  CHECK(is_undefined(bca_interval(law_of(differences, aggregate_mean))));
   differences[0][3] += 1;
   const BootstrapLaw law = law_of(differences, aggregate_mean);
   CHECK(percentile_interval(law).lo == Approx(2.5));
@@ -101,28 +103,28 @@ TEST_CASE("degenerate data have no interval") {
   for (const TaskScores& scores : {TaskScores{{2, 2, 2, 2}}, TaskScores{{0, 0}}, TaskScores{{1}}, TaskScores{{1, 1}, {3, 3, 3}}}) {
     const BootstrapLaw law = law_of(scores, aggregate_mean);
     CHECK_FALSE(std::isnan(law.estimate));
-    CHECK(undefined(bca_interval(law)));
-    CHECK(undefined(percentile_interval(law)));
+    CHECK(is_undefined(bca_interval(law)));
+    CHECK(is_undefined(percentile_interval(law)));
   }
   for (const TaskScores& scores : {TaskScores{}, TaskScores{{}}, TaskScores{{1, 2}, {}}}) {
     const BootstrapLaw law = law_of(scores, aggregate_mean);
     CHECK(std::isnan(law.estimate));
-    CHECK(undefined(bca_interval(law)));
-    CHECK(undefined(percentile_interval(law)));
+    CHECK(is_undefined(bca_interval(law)));
+    CHECK(is_undefined(percentile_interval(law)));
   }
   // a stratum with one run has no jackknife: percentile alone
   const BootstrapLaw lonely = law_of({{1, 2, 3}, {7}}, aggregate_mean);
-  CHECK(undefined(bca_interval(lonely)));
-  CHECK_FALSE(undefined(percentile_interval(lonely)));
+  CHECK(is_undefined(bca_interval(lonely)));
+  CHECK_FALSE(is_undefined(percentile_interval(lonely)));
   // all resampled values on one side of the estimate
-  CHECK(undefined(bca_interval({0, {1, 2, 3}, 0.01})));
-  CHECK(undefined(bca_interval({9, {1, 2, 3}, 0.01})));
+  CHECK(is_undefined(bca_interval({0, {1, 2, 3}, 0.01})));
+  CHECK(is_undefined(bca_interval({9, {1, 2, 3}, 0.01})));
   for (const double level : {0.0, 1.0, -1.0, std::nan("")}) {
-    CHECK(undefined(bca_interval({2, {1, 2, 3}, 0.01}, level)));
-    CHECK(undefined(percentile_interval({2, {1, 2, 3}, 0.01}, level)));
+    CHECK(is_undefined(bca_interval({2, {1, 2, 3}, 0.01}, level)));
+    CHECK(is_undefined(percentile_interval({2, {1, 2, 3}, 0.01}, level)));
   }
   const BootstrapLaw sometimes = law_of({{1, 2, 3}}, [](const TaskScores& s) { return s[0][0] == 1 ? std::nan("") : s[0][0]; });
-  CHECK(undefined(percentile_interval(sometimes)));
+  CHECK(is_undefined(percentile_interval(sometimes)));
 }
 
 TEST_CASE("BCa without bias and acceleration is the percentile interval") {
@@ -177,4 +179,44 @@ TEST_CASE("mean over strata: Welch's interval") {
   CHECK(std::isnan(stratified_mean(std::vector<std::vector<double>>{{1, 2}, {3}}).mean.lo));
   CHECK(std::isnan(stratified_mean(std::vector<std::vector<double>>{}).mean.mean));
   CHECK(std::isnan(stratified_mean(std::vector<std::vector<double>>{{0, 0}, {0, 0}}).p));
+}
+
+TEST_CASE("quantiles of drawn units are those of the repeated items") {
+  const unsigned seed = 8;
+  INFO("seed " << seed);
+  std::mt19937_64 draw(seed);
+  constexpr std::array<double, 6> q = {0, 0.05, 0.25, 0.5, 0.95, 1};
+  for (const auto& [items, units] : {std::pair<std::size_t, std::size_t>{1, 1}, {5, 3}, {40, 40}, {3000, 7}, {20'000, 50}}) {
+    std::vector<std::pair<double, std::uint32_t>> list(items);
+    for (auto& [value, unit] : list) {
+      value = static_cast<double>(draw() % 200) / 8;
+      unit = static_cast<std::uint32_t>(draw() % units);
+    }
+    std::sort(list.begin(), list.end());
+    std::vector<double> value;
+    std::vector<std::uint32_t> unit;
+    for (const auto& [v, u] : list) value.push_back(v), unit.push_back(u);
+    DrawnQuantiles drawn(value, unit, units);
+    for (int round = 0; round < 20; ++round) {
+      std::vector<std::uint32_t> times(units, 0);
+      for (std::size_t i = 0; i < units; ++i) ++times[draw() % units];
+      std::vector<double> repeated;
+      for (std::size_t i = 0; i < items; ++i) repeated.insert(repeated.end(), times[unit[i]], value[i]);
+      std::array<double, q.size()> got{};
+      drawn.at(times, q, got);
+      for (std::size_t k = 0; k < q.size(); ++k) {
+        const double want = quantile(repeated, q[k]);
+        if (std::isnan(want)) CHECK(std::isnan(got[k]));
+        else CHECK(got[k] == want);
+      }
+    }
+  }
+}
+
+TEST_CASE("quantiles of nothing are NaN") {
+  DrawnQuantiles none({}, {}, 3);
+  const std::vector<std::uint32_t> times = {1, 2, 0};
+  std::array<double, 1> out{};
+  none.at(times, std::array<double, 1>{0.5}, out);
+  CHECK(std::isnan(out[0]));
 }

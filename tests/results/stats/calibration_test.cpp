@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "results/stats/run_statistics.hpp"
-#include "results/table/statistics_input.hpp"
+#include "results/table/table.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/stats/null_tables.hpp"
 #include "tests/rounds.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "results/stats/run_statistics.hpp"
-#include "results/table/statistics_input.hpp"
+#include "results/table/table.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/stats/chosen_arms.hpp"
 #include "tests/results/table/table_sample.hpp"

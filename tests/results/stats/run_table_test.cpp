@@ -1,5 +1,5 @@
 // The reader of runs: what it accepts, and every mistake at its place.
-#include "results/stats/run_table.hpp"
+#include "results/stats/run_statistics.hpp"
 
 #include <string>
 

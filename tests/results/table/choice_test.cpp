@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "results/export/table_json.hpp"
+#include "results/export/json_text.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/stats/chosen_arms.hpp"
 #include "tests/results/table/table_sample.hpp"

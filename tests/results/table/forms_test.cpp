@@ -2,8 +2,9 @@
 #include <cmath>
 
 #include "kernels/shared/utf8.hpp"
-#include "results/export/table_json.hpp"
+#include "results/export/json_text.hpp"
 #include "tests/catch.hpp"
+#include "tests/page.hpp"
 #include "tests/results/table/table_sample.hpp"
 
 using namespace odrpo;
@@ -47,20 +48,10 @@ std::string latex_of(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("the legend of a table can be short or left out, and its lines fit a terminal") {
+TEST_CASE("the legend of a table can be short or left out, and its lines fit a terminal", "[pages]") {
   const TableModel table = make_table(file_of(some_runs({0.1})), {.baseline = "maxrl"});
-  const std::string none = table_text(table, Legend::none, 80);
-  CHECK(none == R"(suite sample, digest 0123456789ab: gain [%]
-
-estimator          votes=1     - maxrl     votes=8     - maxrl
-maxrl              72.0 ± 5.0  baseline    77.0 ± 5.0  baseline
-odrpo-gini(maxrl)  75.0 ± 6.6  +3.0 ± 2.5  80.0 ± 6.6  +3.0 ± 2.5
-)");
-  CHECK(table_text(table, Legend::brief, 80) == none + R"(
-cells: mean over n = 3 seeds ± half-width of the 95 % Student-t interval of the
-  mean
-"- maxrl": paired by seed, 95 % interval; * = p < .05 (Holm, 2 differences)
-)");
+  check_page("results/pages/table-bare.txt", table_text(table, Legend::none, 80));
+  check_page("results/pages/table-brief.txt", table_text(table, Legend::brief, 80));
   for (const std::size_t width : {45u, 60u, 80u, 100u}) {
     const std::string text = table_text(table, Legend::full, width);
     for (std::size_t from = 0; from < text.size();) {
@@ -143,17 +134,6 @@ TEST_CASE("rows with baselines of their own are compared with these") {
   const TableModel left = make_suite_table(file_of(all), spec);
   CHECK(left.rows == std::vector<std::string>{"grpo", "odrpo-gini(grpo)", "rloo", "odrpo(maxrl)"});
   CHECK(contains(table_text(left), "no run of the baseline \"maxrl\" is here"));
-}
-
-TEST_CASE("a table in LaTeX") {
-  const TableModel table = make_table(file_of(some_runs({0.1})), {.baseline = "maxrl"});
-  const std::string latex = table_latex(table);
-  CHECK(contains(latex, "% formula of odrpo-gini(maxrl): sum over levels\n"));
-  CHECK(contains(latex, "\\begin{tabular}{lrrrr}\n\\toprule\nestimator & votes=1 & {-} maxrl & votes=8 & {-} maxrl \\\\\n\\midrule\n"));
-  CHECK(contains(latex, "\nodrpo{-}gini(maxrl) & $\\mathbf{75.0}$ $\\pm$ $6.6$ & $+3.0$ $\\pm$ $2.5$ & "));
-  CHECK(contains(latex, "\\caption{sample: gain {[}\\%{]}. Cells: mean over n = 3 seeds"));
-  CHECK(contains(table_latex(table, Legend::none), "\\caption{sample: gain {[}\\%{]}}\n"));
-  CHECK(contains(table_latex(table, Legend::brief, true), "& {\\bfseries\\num{75.0}} $\\pm$ \\num{6.6} & \\num{+3.0}"));
 }
 
 TEST_CASE("names in LaTeX: its own characters, ligatures, and letters that its fonts have or lack") {

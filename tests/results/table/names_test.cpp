@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/shared/utf8.hpp"
-#include "results/export/table_json.hpp"
+#include "results/export/json_text.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/table/table_sample.hpp"
 

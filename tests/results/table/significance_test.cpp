@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "results/export/table_json.hpp"
+#include "results/export/json_text.hpp"
 #include "results/stats/power.hpp"
 #include "results/table/cells.hpp"
 #include "tests/catch.hpp"

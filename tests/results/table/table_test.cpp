@@ -1,6 +1,7 @@
 // Tables from a small file with known numbers: golden texts, choice of the best axis value, pairing, what is left out.
-#include "results/export/table_json.hpp"
+#include "results/export/json_text.hpp"
 #include "tests/catch.hpp"
+#include "tests/page.hpp"
 #include "tests/results/table/table_sample.hpp"
 
 using namespace odrpo;
@@ -18,28 +19,9 @@ TEST_CASE("the spec a run stored") {
   CHECK(parse_table_spec("").rows == "estimator");
 }
 
-TEST_CASE("a table in text") {
+TEST_CASE("a table in text", "[pages]") {
   const ResultFile file = file_of(some_runs({0.1}));
-  CHECK(table_text(make_table(file, {.baseline = "maxrl"})) == R"(suite sample, digest 0123456789ab: gain [%]
-
-estimator          votes=1     - maxrl     votes=8     - maxrl
-maxrl              72.0 ± 5.0  baseline    77.0 ± 5.0  baseline
-odrpo-gini(maxrl)  75.0 ± 6.6  +3.0 ± 2.5  80.0 ± 6.6  +3.0 ± 2.5
-
-gain [%]: share of the headroom reached at the last step, 100 (final_quality - uniform_quality) /
-  (best_quality - uniform_quality)
-cells: mean over n = 3 seeds ± half-width of the 95 % Student-t interval of the mean
-column "- maxrl": this row minus maxrl, paired by seed: mean ± half-width of its own 95 % Student-t
-  interval; * = p < .05 after Holm's correction for the 2 differences in this table; without * an
-  interval may still exclude 0
-everywhere: env=bandit, rater=mixed, policy=linear, learn.lr=0.1, learn.steps=20,
-  learn.schedule=cosine
-raters:
-  mixed: gaussian; levels 1 to 10
-formulas:
-  maxrl: advantage (r - mean) / mean
-  odrpo-gini(maxrl): sum over levels
-)");
+  check_page("results/pages/table.txt", table_text(make_table(file, {.baseline = "maxrl"})));
 }
 
 TEST_CASE("a table names settings that its file says are not the usual ones") {
@@ -51,22 +33,13 @@ TEST_CASE("a table names settings that its file says are not the usual ones") {
   CHECK(contains(table_json(table), "\"settings\": {\n    \"learn.epochs\": \"4\""));
 }
 
-TEST_CASE("the same table in Markdown, CSV and JSON") {
+TEST_CASE("the same table in Markdown, CSV, JSON and LaTeX", "[pages]") {
   const TableModel table = make_table(file_of(some_runs({0.1})), {.baseline = "maxrl"});
-  const std::string markdown = table_markdown(table), csv = table_csv(table), json = table_json(table);
-  CHECK(contains(markdown, R"(| estimator | votes=1 | - maxrl | votes=8 | - maxrl |
-|---|---|---|---|---|
-| maxrl | 72.0 ± 5.0 | baseline | 77.0 ± 5.0 | baseline |
-)"));
-  CHECK(std::count(csv.begin(), csv.end(), '\n') == 5);
-  CHECK(contains(csv, "\nbandit,mixed,linear,0.1,20,cosine,odrpo-gini(maxrl),8,gain,%,mean and 95% t interval,3,0,0,80"));
-  CHECK(contains(csv, ",pairs_undefined,p,p_holm,family,family_size,star,formula,rater_text,among_best,suite,digest\n"));
-  CHECK(contains(csv, ",%,0,,,,,,advantage (r - mean) / mean,gaussian; levels 1 to 10,true,sample,0123456789ab\n"));
-  CHECK(contains(csv, ",gain,2,false,sum over levels,gaussian; levels 1 to 10,true,sample,0123456789ab\n"));
-  CHECK(contains(markdown, "\n- rater `mixed`: gaussian; levels 1 to 10\n- formula of `maxrl`: "));
-  CHECK(contains(json, "\"raters\": {\n    \"mixed\": \"gaussian; levels 1 to 10\""));
-  CHECK(contains(json, "\"pairs\": 3"));
-  CHECK(contains(json, "\"fixed\": {"));
+  check_page("results/pages/table.md", table_markdown(table));
+  check_page("results/pages/table.csv", rounded(table_csv(table)));
+  check_page("results/pages/table.json", rounded(table_json(table)));
+  check_page("results/pages/table.tex", table_latex(table));
+  check_page("results/pages/table-siunitx.tex", table_latex(table, Legend::brief, true));
 }
 
 TEST_CASE("cells and paired differences") {
@@ -83,19 +56,12 @@ TEST_CASE("cells and paired differences") {
   CHECK(cell.comparison.difference.hi - cell.comparison.difference.mean == Approx(4.302652729911275 / std::sqrt(3.0)));
 }
 
-TEST_CASE("shares of runs have intervals where a mean of zeros has none") {
+TEST_CASE("shares of runs have intervals where a mean of zeros has none", "[pages]") {
   std::vector<RunRecord> all = some_runs({0.1});
   for (RunRecord& r : all)  // maxrl collapses at one vote, in seed 2 at eight; odrpo never
     r.finals.push_back({"collapsed", r.estimator == "maxrl" && (r.votes == 1 || r.seed == 2) ? 1.0 : 0.0});
   const TableModel table = make_table(file_of(all), {.value = {"collapsed"}, .baseline = "maxrl"});
-  const std::string text = table_text(table);
-  INFO(text);
-  CHECK(contains(text, "cells: share of n = 3 runs [95 % Wilson interval]"));
-  CHECK(contains(text, "difference of shares"));
-  CHECK(contains(text, "100.0 [43.9, 100.0]  baseline"));
-  CHECK(contains(text, "33.3 [6.1, 79.2]"));
-  CHECK(contains(text, "0.0 [0.0, 56.1]"));
-  CHECK(contains(text, "-100.0 [-100.0, -20.6]\n"));  // three pairs prove nothing (p = .25): no star
+  check_page("results/pages/table-shares.txt", table_text(table));  // three pairs prove nothing (p = .25): no star
   CHECK(contains(table_csv(table), "share and 95% Wilson interval"));
   CHECK(contains(table_json(table), "Wilson"));
   all.resize(1);
@@ -211,7 +177,7 @@ TEST_CASE("step times show medians and quartiles") {
   CHECK(contains(table_text(table), "20.0 [15.0, 25.0]"));
 }
 
-TEST_CASE("failed and undefined runs are left out and counted") {
+TEST_CASE("failed and undefined runs are left out and counted", "[pages]") {
   auto all = some_runs({0.1});
   all[0].status = RunStatus::failed;
   all[4].finals[0].value = sample::nan;
@@ -223,9 +189,7 @@ TEST_CASE("failed and undefined runs are left out and counted") {
   CHECK(cells[1].undefined == 1);
   CHECK(cells[2].n == 3);
   CHECK(cells[2].comparison.difference.n == 2);
-  const std::string text = table_text(table);
-  CHECK(contains(text, "1 of 12 runs failed and are left out: bandit/mixed/linear/maxrl/n1/learn.lr=0.1/s0"));
-  CHECK(contains(text, "1 undefined values are left out"));
+  check_page("results/pages/table-left-out.txt", table_text(table));
 
   all = some_runs({0.1, 1});  // the better mean does not win with a run that failed
   for (RunRecord& r : all)
@@ -233,13 +197,10 @@ TEST_CASE("failed and undefined runs are left out and counted") {
   CHECK(make_table(file_of(all), {.best = {"lr"}}).blocks[0].cells[2].chosen[0].value == "0.1");
 }
 
-TEST_CASE("one seed has no interval") {
+TEST_CASE("one seed has no interval", "[pages]") {
   auto all = some_runs({0.1});
   std::erase_if(all, [](const RunRecord& r) { return r.seed > 0; });
-  const std::string text = table_text(make_table(file_of(all), {.baseline = "maxrl"}));
-  CHECK(contains(text, "70.0 ± n/a"));
-  CHECK(contains(text, "+3.0 ± n/a"));
-  CHECK(contains(text, "n = 1 seeds"));
+  check_page("results/pages/table-one-seed.txt", table_text(make_table(file_of(all), {.baseline = "maxrl"})));
 }
 
 TEST_CASE("many columns go below each other") {

@@ -1,5 +1,5 @@
 // Choices beside the best: the arithmetic, and how often it errs.
-#include "train/advice/comparison.hpp"
+#include "train/advice/question.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/rounds.hpp"
-#include "train/advice/rates.hpp"
+#include "train/advice/race.hpp"
 
 using namespace odrpo;
 

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/device/tile.hpp"
+#include "tests/kernels/device/host_tile.hpp"
 #include "kernels/random.hpp"
 #include "train/batched/block/step.hpp"
 #include "train/batched/run_batch.hpp"

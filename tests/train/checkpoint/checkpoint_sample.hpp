@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "config/spec.hpp"
-#include "results/store/result_digest.hpp"
+#include "results/store/digest.hpp"
 #include "tests/catch.hpp"
+#include "tests/train/trained.hpp"
 #include "train/checkpoint/checkpoint.hpp"
 #include "train/run_cache.hpp"
 #include "train/schedule/run_suite.hpp"
@@ -89,8 +90,6 @@ struct Memory {
     throw std::runtime_error("no checkpoint");
   }
 };
-
-inline const std::atomic<bool> never{false};
 
 inline RunRecord undisturbed(const RunSpec& spec) {
   RunCache shared;

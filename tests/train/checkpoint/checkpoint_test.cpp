@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "kernels/shared/failure.hpp"
-#include "results/store/result_digest.hpp"
+#include "results/store/digest.hpp"
 #include "tests/catch.hpp"
 #include "tests/config/loading.hpp"
 #include "tests/rounds.hpp"

@@ -15,8 +15,7 @@
 #include "tests/train/batched/host_transformers.hpp"
 #include "tests/train/checkpoint/checkpoint_sample.hpp"
 #include "tests/train/tiny.hpp"
-#include "train/machines/hand_out.hpp"
-#include "train/machines/rank_message.hpp"
+#include "train/machines/suite_part.hpp"
 #include "train/schedule/scheduler.hpp"
 
 using namespace odrpo;

@@ -7,7 +7,7 @@
 
 #include "config/spec.hpp"
 #include "config/write/canonical.hpp"
-#include "results/store/result_digest.hpp"
+#include "results/store/digest.hpp"
 #include "tests/catch.hpp"
 #include "tests/config/loading.hpp"
 #include "tests/rounds.hpp"
@@ -15,19 +15,13 @@
 #include "tests/train/tiny.hpp"
 #include "tests/train/trained.hpp"
 #include "train/batched/run_layout.hpp"
-#include "train/schedule/preflight.hpp"
+#include "train/schedule/cost.hpp"
 #include "train/worlds/bandit.hpp"
 #include "train/worlds/toy_lm.hpp"
 
 using namespace odrpo;
 
 namespace {
-
-bool has_final(const RunRecord& r, const std::string& name) {
-  for (const Final& f : r.finals)
-    if (f.name == name) return true;
-  return false;
-}
 
 RunSpec paid_run(int votes, double failure = 0) {
   RunSpec spec = small_run(PolicyKind::linear, "grpo", votes);

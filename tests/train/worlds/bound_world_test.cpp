@@ -6,19 +6,13 @@
 #include "config/catalogue/catalogue.hpp"
 #include "envs/bandit/channel.hpp"
 #include "envs/rater/rater.hpp"
-#include "policies/softmax/tilt.hpp"
+#include "policies/softmax/policy.hpp"
 #include "tests/catch.hpp"
+#include "tests/preset.hpp"
 
 using namespace odrpo;
 
 namespace {
-
-RaterConfig preset(std::string_view word) {
-  for (const RaterPreset& p : rater_presets())
-    if (p.word == word) return p.config;
-  FAIL("no rater " << word);
-  return {};
-}
 
 BoundWorld small_world(PolicyKind kind, double tilt) {
   BoundWorld of;

@@ -15,18 +15,6 @@ using namespace odrpo;
 
 namespace {
 
-const std::vector<double>& curve(const RunRecord& r, const std::string& name) {
-  for (const Curve& c : r.curves)
-    if (c.name == name) return c.values;
-  throw std::runtime_error("no curve " + name);
-}
-
-bool has_final(const RunRecord& r, const std::string& name) {
-  for (const Final& f : r.finals)
-    if (f.name == name) return true;
-  return false;
-}
-
 /// A run that measures gradients at a fixed policy.
 RunSpec fixed_run(PolicyKind policy, const std::string& estimator, double tilt) {
   RunSpec spec = small_run(policy, estimator);
@@ -82,11 +70,11 @@ TEST_CASE("gradient_cosine and gradient_snr of a run are means of its curves, fi
   const RunRecord r = run(spec);
   for (const std::string name : {"gradient_cosine", "gradient_snr"}) {
     double sum = 0, n = 0;
-    for (const double x : curve(r, name))
+    for (const double x : recorded_curve(r, name).values)
       if (!std::isnan(x)) sum += x, n += 1;
     REQUIRE(n > 1);
     CHECK(final_of(r, name) == Approx(sum / n).epsilon(1e-13));
-    CHECK(final_of(r, "final_" + name) == curve(r, name).back());
+    CHECK(final_of(r, "final_" + name) == recorded_curve(r, name).values.back());
   }
   spec.record.gradient = 1;  // a variance needs two redraws
   const RunRecord one = run(spec);
@@ -130,8 +118,8 @@ TEST_CASE("with lr = 0 a policy stays as it is, whatever the optimiser, wherever
         const RunRecord r = run(spec);
         REQUIRE(r.status == RunStatus::ok);
         for (const char* name : {"quality", "kl", "entropy"})
-          for (const double x : curve(r, name)) CHECK(x == curve(r, name)[0]);
-        for (const double x : curve(r, "gradient_cosine")) CHECK((x >= -1.0001 && x <= 1.0001));
+          for (const double x : recorded_curve(r, name).values) CHECK(x == recorded_curve(r, name).values[0]);
+        for (const double x : recorded_curve(r, "gradient_cosine").values) CHECK((x >= -1.0001 && x <= 1.0001));
       }
 }
 
@@ -144,14 +132,14 @@ TEST_CASE("a tilted policy starts at exp(tilt q) in its run, what gains are meas
       spec.env.bandit.feature_share = 1;  // the features say everything but what clipping and hacking do
       const BanditProblem problem = *make_bandit_problem(spec, shared, best_isa(), never);
       const RunRecord r = run(spec);
-      const double quality = curve(r, "quality")[0];
+      const double quality = recorded_curve(r, "quality").values[0];
       if (policy == PolicyKind::tabular) CHECK(quality == Approx(tilted_quality(*problem.world, tilt)).epsilon(1e-5));
       CHECK(quality > before);
       before = quality;
       CHECK(final_of(r, "uniform_quality") == problem.world->uniform);
       CHECK(final_of(r, "final_gain") ==
             Approx((quality - problem.world->uniform) / (problem.world->best - problem.world->uniform)).margin(1e-6));
-      CHECK(curve(r, "kl")[0] >= (tilt > 0 ? 0.01 : -1e-6));
+      CHECK(recorded_curve(r, "kl").values[0] >= (tilt > 0 ? 0.01 : -1e-6));
     }
   }
 }
@@ -192,8 +180,8 @@ TEST_CASE("at a fixed policy all estimators meet the same responses, scores and 
         CHECK(one.step.batch.score == two.step.batch.score);
       }
       const RunRecord left = run(a), right = run(b);
-      for (const char* name : {"quality", "kl", "reward", "batch_quality", "dead_groups"}) CHECK(curve(left, name) == curve(right, name));
-      CHECK(curve(left, "gradient_cosine") != curve(right, "gradient_cosine"));
+      for (const char* name : {"quality", "kl", "reward", "batch_quality", "dead_groups"}) CHECK(recorded_curve(left, name).values == recorded_curve(right, name).values);
+      CHECK(recorded_curve(left, "gradient_cosine").values != recorded_curve(right, "gradient_cosine").values);
     }
 }
 

@@ -6,11 +6,11 @@
 #include <stdexcept>
 
 #include "config/catalogue/prior_grid.hpp"
-#include "envs/bandit/believed_prompts.hpp"
-#include "envs/bandit/believed_scores.hpp"
+#include "envs/bandit/believed.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/posterior/posterior.hpp"
 #include "tests/catch.hpp"
+#include "tests/preset.hpp"
 #include "tests/rounds.hpp"
 
 using namespace odrpo;
@@ -18,12 +18,6 @@ using namespace odrpo;
 namespace {
 
 constexpr int levels = 10;
-
-const RaterConfig& preset(std::string_view word) {
-  for (const RaterPreset& p : rater_presets())
-    if (p.word == word) return p.config;
-  throw std::runtime_error("no such rater");
-}
 
 /// P(score = 1..10 | quality) of a call: the rater's channel, averaged over what its noise draws.
 std::vector<double> law_of(const RaterConfig& rater, double quality) {

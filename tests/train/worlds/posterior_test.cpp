@@ -3,7 +3,7 @@
 #include <random>
 
 #include "config/spec.hpp"
-#include "envs/bandit/believed_scores.hpp"
+#include "envs/bandit/believed.hpp"
 #include "estimators/definition.hpp"
 #include "kernels/shared/judge_model.hpp"
 #include "tests/catch.hpp"

@@ -8,9 +8,10 @@
 #include "kernels/shared/judge_model.hpp"
 #include "tests/catch.hpp"
 #include "tests/config/loading.hpp"
+#include "tests/preset.hpp"
 #include "tests/rounds.hpp"
 #include "tests/train/trained.hpp"
-#include "train/schedule/preflight.hpp"
+#include "train/schedule/cost.hpp"
 #include "train/worlds/bandit.hpp"
 #include "train/worlds/toy_lm.hpp"
 
@@ -25,12 +26,6 @@ RunSpec all_votes(RunSpec r, int votes) {
   r.rater.aggregate = Aggregate::all;
   r.rater.sampling = sampling_of(r.rater, votes);
   return r;
-}
-
-const RaterConfig& preset(std::string_view word) {
-  for (const RaterPreset& p : rater_presets())
-    if (p.word == word) return p.config;
-  throw std::runtime_error("no such rater");
 }
 
 RunSpec random_run(std::mt19937& g) {

@@ -2,7 +2,7 @@
 #include "config/catalogue/env_config.hpp"
 #include "config/spec.hpp"
 #include "config/write/canonical.hpp"
-#include "results/table/value_words.hpp"
+#include "results/table/table_spec.hpp"
 #include "train/worlds/toy_lm.hpp"
 
 #include <algorithm>
@@ -16,9 +16,10 @@
 
 #include "envs/toy_lm/held_out.hpp"
 #include "results/table/table.hpp"
-#include "tests/config/bad_case.hpp"
+#include "tests/catch.hpp"
+#include "tests/config/loading.hpp"
 #include "tests/train/trained.hpp"
-#include "train/schedule/preflight.hpp"
+#include "train/schedule/cost.hpp"
 #include "train/worlds/toy_lm_start.hpp"
 
 using namespace odrpo;
@@ -45,12 +46,6 @@ lr = 1e-3
 [record]
 every = 2
 )";
-
-const Curve& curve(const RunRecord& r, const std::string& name) {
-  for (const Curve& c : r.curves)
-    if (c.name == name) return c;
-  throw std::runtime_error("no curve " + name);
-}
 
 }  // namespace
 
@@ -79,8 +74,8 @@ TEST_CASE("toy-lm: every estimator, judge and loss trains, and its record is com
         REQUIRE(c.values.size() == 3);
         for (std::size_t i = 0; i < 2; ++i) CHECK(std::isfinite(c.values[i]));
       }
-      CHECK(final_of(r, "uniform_quality") == curve(r, "quality").values.front());
-      CHECK(final_of(r, "final_quality") == curve(r, "quality").values.back());
+      CHECK(final_of(r, "uniform_quality") == recorded_curve(r, "quality").values.front());
+      CHECK(final_of(r, "final_quality") == recorded_curve(r, "quality").values.back());
       for (const char* share : {"grounding", "win_rate", "win_rate_length_controlled", "instructions", "held_out"}) {
         INFO(share);
         CHECK((final_of(r, share) >= 0 && final_of(r, share) <= 1));
@@ -90,10 +85,10 @@ TEST_CASE("toy-lm: every estimator, judge and loss trains, and its record is com
         INFO("evaluated " << c.name);
         CHECK(c.values.size() == static_cast<std::size_t>(spec.env.toy_lm.evaluated_prompts));
         CHECK(std::accumulate(c.values.begin(), c.values.end(), 0.0) / static_cast<double>(c.values.size()) ==
-              Approx(curve(r, c.name).values.back()).epsilon(1e-12));
+              Approx(recorded_curve(r, c.name).values.back()).epsilon(1e-12));
       }
       // in the first update the reference is the policy itself
-      if (spec.learn.epochs == 1) CHECK(curve(r, "kl").values.front() == Approx(0).margin(1e-9));
+      if (spec.learn.epochs == 1) CHECK(recorded_curve(r, "kl").values.front() == Approx(0).margin(1e-9));
       CHECK(r.seconds.size() == 3 * stage_count);
     }
     const Suite again = loaded(suite.resolved);
@@ -115,18 +110,18 @@ TEST_CASE("toy-lm: a run is the same whatever was run before, and estimators of 
     CHECK(std::equal(first.curves[c].values.begin(), first.curves[c].values.end(), alone.curves[c].values.begin(),
                      [](double a, double b) { return a == b || (a != a && b != b); }));
   }
-  CHECK(curve(first, "quality").values.front() == curve(other, "quality").values.front());
-  CHECK(curve(first, "reward").values.front() == curve(other, "reward").values.front());
+  CHECK(recorded_curve(first, "quality").values.front() == recorded_curve(other, "quality").values.front());
+  CHECK(recorded_curve(first, "reward").values.front() == recorded_curve(other, "reward").values.front());
 }
 
 TEST_CASE("toy-lm: demonstrations teach, and rewards teach more", "[.slow]") {
   const Suite suite = loaded(lm, {"policy.p.warm_steps=[0, 300]", "policy.p.warm_batch=64", "learn.steps=30", "learn.batch=16",
                                   "learn.rollouts=8", "grid.votes=8", "record.every=30", "policy.p.eval_temperature=1"});
   const RunRecord raw = run(suite.runs[0]), warm = run(suite.runs[1]);
-  CHECK(curve(raw, "quality").values.front() < 1.05);
-  const double start = curve(warm, "quality").values.front();
+  CHECK(recorded_curve(raw, "quality").values.front() < 1.05);
+  const double start = recorded_curve(warm, "quality").values.front();
   CHECK(start > 1.3);
-  CHECK(curve(warm, "quality").values.back() > start + 0.5);
+  CHECK(recorded_curve(warm, "quality").values.back() > start + 0.5);
   CHECK(final_of(warm, "win_rate") > 0.55);
 }
 
@@ -134,7 +129,7 @@ TEST_CASE("toy-lm: the KL is measured where it has no weight, and measuring it c
   const Suite often = loaded(lm, {"learn.kl=0", "record.every=1", "learn.lr=0.01"}),
               rarely = loaded(lm, {"learn.kl=0", "record.every=4", "learn.lr=0.01"});
   const RunRecord a = run(often.runs[0]), b = run(rarely.runs[0]);
-  CHECK(curve(a, "kl").values.back() > 1e-6);
+  CHECK(recorded_curve(a, "kl").values.back() > 1e-6);
   CHECK(final_of(b, "final_kl") == final_of(a, "final_kl"));
   CHECK(final_of(b, "final_quality") == final_of(a, "final_quality"));
 }
@@ -189,8 +184,8 @@ TEST_CASE("toy-lm: the evaluation has as many prompts as it is asked for, and th
 
   const RunRecord easy = run(loaded(lm, {"policy.p.warm_steps=150"}).runs[0]),
                   hard = run(loaded(lm, {"policy.p.warm_steps=150", "env.toy-lm.difficulty=hard"}).runs[0]);
-  CHECK(curve(hard, "quality").values.front() < curve(easy, "quality").values.front());
-  CHECK(curve(hard, "clean").values.front() == curve(easy, "clean").values.front());
+  CHECK(recorded_curve(hard, "quality").values.front() < recorded_curve(easy, "quality").values.front());
+  CHECK(recorded_curve(hard, "clean").values.front() == recorded_curve(easy, "clean").values.front());
   CHECK(easy.key != hard.key);
 }
 
@@ -200,9 +195,9 @@ TEST_CASE("toy-lm: eval_temperature changes what is evaluated, not what is train
   std::vector<RunRecord> runs;  // always the likeliest token, as trained, almost uniform
   for (std::size_t i = 0; i < 3; ++i) runs.push_back(train(suite.runs[i], shared, never));
   for (const char* trained : {"kl", "entropy", "gradient_norm", "reward"})
-    for (std::size_t i = 1; i < 3; ++i) CHECK(curve(runs[i], trained).values == curve(runs[0], trained).values);
-  CHECK(curve(runs[0], "quality").values != curve(runs[1], "quality").values);
-  CHECK(curve(runs[1], "quality").values.front() > curve(runs[2], "quality").values.front());
+    for (std::size_t i = 1; i < 3; ++i) CHECK(recorded_curve(runs[i], trained).values == recorded_curve(runs[0], trained).values);
+  CHECK(recorded_curve(runs[0], "quality").values != recorded_curve(runs[1], "quality").values);
+  CHECK(recorded_curve(runs[1], "quality").values.front() > recorded_curve(runs[2], "quality").values.front());
 }
 
 TEST_CASE("toy-lm: a run that diverges in its last update says so") {
@@ -237,78 +232,6 @@ TEST_CASE("toy-lm: a stopped run says so, in the supervised steps too") {
   RunCache shared;
   const std::atomic<bool> stop{true};
   CHECK(train(suite.runs[0], shared, stop).error == "stopped");
-}
-
-TEST_CASE("toy-lm: what cannot be combined is refused with the reason") {
-  const auto text = [](const std::string& grid, const std::string& rest) {
-    return "[suite]\nname = \"a\"\n[grid]\nestimator = \"grpo\"\n" + grid + rest;
-  };
-  const std::string world = "env = \"toy-lm\"\npolicy = \"transformer\"\n";
-  check_refused({
-      {"a bandit's policy", text("env = \"toy-lm\"\npolicy = \"linear\"\n", ""), "", {"policy linear cannot act in env toy-lm"}},
-      {"no policy", text("env = \"toy-lm\"\n", ""), "5:7", {"policy linear cannot act in env toy-lm"}},
-      {"a transformer for the bandit", text("policy = \"transformer\"\n", ""), "", {"policy transformer cannot act in env bandit"}},
-      {"a text judge for the bandit",
-       text("rater = \"r\"\n", "[rater.r]\nbase = \"mixed\"\nlength_bias = 1\n"),
-       "6:8",
-       {"looks at the text of responses"}},
-      {"responses of a file",
-       text(world + "rater = \"r\"\n",
-            "[rater.r]\nnoise = [{ model = \"resample\", laws = [[0.5, 0.5], [0.4, 0.6]], prompts = [[0, 1]] }]\n"),
-       "8:8",
-       {"resamples the responses of a file, and cannot rate texts"}},
-      {"a bandit's world",
-       text(world + "rater = \"r\"\n", "[rater.r]\nbase = \"mixed\"\nlow.p = 0.1\nworld_mean = 5\n"),
-       "11:1",
-       {"`world_mean` has no effect here", "only toy-lm's"}},
-      {"a bandit's world in a catalogue word's section",
-       text(world + "rater = [\"wide\", \"mixed\"]\n", "[rater.mixed]\nworld-hack-penalty = 1\n"),
-       "9:1",
-       {"`world-hack-penalty` has no effect here"}},
-      {"an axis of a bandit's worlds",
-       text(world + "rater = \"wide\"\n", "[rater.wide]\nworld_spread = [1, 2]\nworld_spread_sd = 0\n"),
-       "9:1",
-       {"`world_spread` has no effect here", "`world_spread_sd` has no effect here"}},
-      {"a win rate over no estimator of the grid",
-       text(world, "[table]\ncolumns = \"value\"\nvalue = [\"quality\", \"win-rate-over-grop\"]\n"),
-       "9:21",
-       {"win rate over \"grop\", which is not an estimator of the grid", "did you mean `grpo`?"}},
-      {"a win rate over nobody known behind a value that there is not",
-       text(world, "[table]\ncolumns = \"value\"\nvalue = [\"qualty\",\n  \"win-rate-over-grop\"]\n"),
-       "10:3",
-       {"not an estimator of the grid"}},
-      {"the best by a win rate over another",
-       text(world, "[table]\nvalue = \"win-rate-over-grpo\"\nbest = \"lr\"\n[learn]\nlr = [0.1, 0.2]\n"),
-       "8:9",
-       {"`table.best` cannot choose by \"win-rate-over-grpo\"", "put another value first"}},
-      {"a win rate over nobody", text(world, "[table]\nvalue = \"win-rate-over-\"\n"), "8:9", {"not an estimator of the grid"}},
-      {"a win rate twice",
-       text(world, "[table]\ncolumns = \"value\"\nvalue = [\"win-rate-over-grpo\", \"win_rate_over_grpo\"]\n"),
-       "9:32",
-       {"twice"}},
-      {"a cosine of no exact gradient",
-       text(world, "[table]\nvalue = \"gradient-cosine\"\n"),
-       "8:9",
-       {"no env of the grid has the value \"gradient-cosine\"", "an env of base bandit"}},
-      {"exact gradients", text(world, "[record]\ngradient = 4\n"), "", {"has no exact gradient"}},
-      {"a bandit's key", text(world, "[env.toy-lm]\nactions = 5\n"), "8:1", {"unknown key `actions`"}},
-      {"too many prompts for the words",
-       text(world, "[env.toy-lm]\nvocabulary = 40\nprompts = 2593\n"),
-       "7:6",
-       {"make only 10,368 different ones", "up to 2,592"}},
-      {"too many evaluated prompts for the words",
-       text(world, "[env.toy-lm]\nvocabulary = 40\nevaluated_prompts = [100, 2593]\n"),
-       "7:6",
-       {"is evaluated on 2,593 prompts", "make only 10,368 different ones", "evaluated_prompts up to 2,592"}},
-      {"one evaluated prompt", text(world, "[env.toy-lm]\nevaluated_prompts = 1\n"), "8:21", {"2..65536"}},
-      {"a difficulty that there is not", text(world, "[env.toy-lm]\ndifficulty = \"medium\"\n"), "8:14", {"easy or hard"}},
-      {"a vocabulary too small", text(world, "[env.toy-lm]\nvocabulary = 39\n"), "8:14", {"40..512"}},
-      {"a response too long", text(world, "[env.toy-lm]\nresponse_tokens = 65\n"), "8:19", {"12..64"}},
-      {"eval_temperature 1e-5", text(world, "[policy.transformer]\neval_temperature = 1e-5\n"), "7:9", {"0 or at least 0.001"}},
-      {"temperature 0", text(world, "[policy.transformer]\ntemperature = 0\n"), "8:15", {"0.001..100"}},
-      {"rank above width", text(world, "[policy.transformer]\nlora_rank = [4, 65]\n"), "", {"policy transformer", "rank"}},
-      {"no top-p", text(world, "[policy.transformer]\ntop_p = 0\n"), "8:9", {"out of range"}},
-  });
 }
 
 TEST_CASE("a suite's table may show win rates over an estimator by any of its words") {

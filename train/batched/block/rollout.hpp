@@ -1,8 +1,8 @@
-// A block collects its batch: prompts, rollouts, scores, advantages; the stages of train_step (train/train_step.hpp) before the update.
+// A block collects its batch: prompts, rollouts, scores, advantages; the stages of train_step (train/loop.hpp) before the update.
 #pragma once
 #include "envs/bandit/device/rate.hpp"
 #include "estimators/group/block_groups.hpp"
-#include "estimators/group/range.hpp"
+#include "estimators/group/entries.hpp"
 #include "kernels/random.hpp"
 #include "train/batched/block/workspace.hpp"
 #include "train/worlds/gradient_quality.hpp"

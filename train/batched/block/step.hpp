@@ -3,7 +3,7 @@
 #pragma once
 #include <type_traits>
 
-#include "train/batched/block/redraws.hpp"
+#include "train/batched/block/general.hpp"
 #include "train/batched/block/rollout.hpp"
 #include "train/batched/block/update.hpp"
 #include "train/batched/block/workspace.hpp"

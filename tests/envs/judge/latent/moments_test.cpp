@@ -1,5 +1,5 @@
 // Moments of a table against the statistics of matrices that they are made of.
-#include "envs/judge/latent/moments.hpp"
+#include "envs/judge/latent/evidence.hpp"
 
 #include <algorithm>
 #include <cmath>

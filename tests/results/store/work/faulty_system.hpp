@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "results/store/work/system.hpp"
+#include "results/store/work/files.hpp"
 
 namespace odrpo::sample {
 

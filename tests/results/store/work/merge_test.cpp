@@ -5,7 +5,7 @@
 #include <random>
 
 #include "kernels/shared/failure.hpp"
-#include "results/store/part.hpp"
+#include "results/store/store.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/sample.hpp"
 

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "results/store/work/system.hpp"
+#include "results/store/work/files.hpp"
 
 namespace odrpo::sample {
 

@@ -1,17 +1,25 @@
-// Signals while a file is read in its child process: a terminal sends Ctrl-C to both, and the file is none the worse for it.
+// Signals while a file is read in its child process, a stop at any moment while the output is made, and the order of the calls that change names or sync.
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <fstream>
+#include <random>
+#include <regex>
+#include <string>
 #include <thread>
 
 #include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/sample.hpp"
+#include "tests/results/store/work/recorded_system.hpp"
+#include "tests/rounds.hpp"
 
 using namespace odrpo;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -98,4 +106,72 @@ TEST_CASE("a reader that is killed says nothing about its file") {
   CHECK(what.first == Exit::io);
   CHECK(what.second.find("HDF5") == std::string::npos);
   CHECK(outcome(scratch.file()).first == Exit::ok);
+}
+
+using sample::failure_of;
+
+TEST_CASE("a stop while the output is made loses nothing, whenever it comes", "[slow]") {
+  const auto all = sample::runs(40);
+  const SuiteFacts facts = sample::facts(all);
+  const std::string digest = result_digest(all);
+  constexpr unsigned seed = 31;
+  std::mt19937 rng(seed);
+  INFO("seed " << seed);
+  int stopped = 0;
+  double longest = 0.001;  // seconds that the output takes undisturbed
+  for (int trial = 0; trial < rounds(8, 30); ++trial) {
+    const sample::Scratch scratch;
+    std::atomic<bool> stop{trial == 1};  // that one is stopped for sure
+    Exit code = Exit::ok;
+    {
+      WorkFolder work(scratch.file(), facts, false, posix_system(), &stop);
+      work.commit(std::span(all).first(100));
+      work.commit(std::span(all).subspan(100));
+      const auto wait = std::chrono::duration<double>(longest * static_cast<double>(rng() % 1000) / 1000);
+      std::thread stopper([&] {
+        std::this_thread::sleep_for(trial == 0 ? std::chrono::duration<double>(0) : wait);
+        if (trial > 0) stop = true;
+      });
+      const auto start = std::chrono::steady_clock::now();
+      std::string made;
+      code = failure_of([&] { made = work.assemble(); }).first;
+      if (code == Exit::ok) longest = std::max(longest, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+      stopper.join();
+      CHECK(made == (code == Exit::ok ? digest : ""));
+      if (code != Exit::ok) CHECK(code == Exit::stopped);
+      CHECK(fs::exists(scratch.file()) == (code == Exit::ok));
+    }
+    if (code == Exit::ok) continue;
+    ++stopped;
+    WorkFolder again(scratch.file(), facts, false);
+    CHECK(again.finished().size() == all.size());
+    CHECK(again.assemble() == digest);
+  }
+  CHECK(stopped > 0);
+}
+
+TEST_CASE("what must be on the disk first is synced first") {
+  const sample::Scratch scratch;
+  const auto all = sample::runs(1);
+  const SuiteFacts facts = sample::facts(all);
+  sample::Recording recording(scratch.path.string());
+  {
+    WorkFolder work(scratch.file(), facts, false, recording.system());
+    work.commit(all);
+    work.save_checkpoint(CheckpointKind::start, "s", "bytes");
+    work.assemble();
+  }
+  std::string calls;  // without checksums and what tells the process
+  for (const std::string& line : recording.lines())
+    calls += std::regex_replace(std::regex_replace(line, std::regex("-r[0-9a-f]{16}"), "-r"), std::regex("(shard|start)-[0-9a-f]+(-[0-9a-f]+)?"), "$1-N") + "\n";
+  CHECK(calls ==
+        "mkdir out.h5.work\ncreate lock-r.tmp\nwrite lock-r.tmp\nsync lock-r.tmp\ncreate lock\nwrite lock\nsync lock\nunlink lock-r.tmp\n"
+        "create suite-r.tmp\nwrite suite-r.tmp\nsync suite-r.tmp\nrename suite-r.tmp suite\nsync out.h5.work\n"
+        "create provenance-r.tmp\nwrite provenance-r.tmp\nsync provenance-r.tmp\nrename provenance-r.tmp provenance\nsync out.h5.work\nsync .\n"
+        "create shard-N.h5-r.tmp\nwrite shard-N.h5-r.tmp\nsync shard-N.h5-r.tmp\nrename shard-N.h5-r.tmp shard-N.h5\nsync out.h5.work\n"
+        "create start-N-r.tmp\nwrite start-N-r.tmp\nsync start-N-r.tmp\nrename start-N-r.tmp start-N\nsync out.h5.work\n"
+        "create rows-r.tmp\nunlink rows-r.tmp\nwrite rows-r.tmp\n"
+        "create output-r.tmp\nwrite output-r.tmp\nsync output-r.tmp\nrename output-r.tmp out.h5\nsync .\n"
+        "rename provenance provenance-r.tmp\nunlink provenance-r.tmp\nunlink shard-N.h5\nrename start-N start-N-r.tmp\nunlink start-N-r.tmp\nsync out.h5.work\n"
+        "rename suite suite-r.tmp\nunlink suite-r.tmp\nrename lock lock-r.tmp\nunlink lock-r.tmp\nunlink out.h5.work\nwrite lock-r.tmp\n");
 }
