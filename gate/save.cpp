@@ -69,8 +69,7 @@ void add_session(const GateOptions& o, const StoredBaseline& old, StoredBaseline
 
 /// The file that is there, to which a session can be added; none: there is none, or it is to be replaced.
 std::optional<StoredBaseline> earlier(const GateOptions& o, const StoredBaseline& now) {
-  std::error_code error;
-  if (o.force || !std::filesystem::exists(o.save, error)) return std::nullopt;
+  if (o.force || !exists(o.save)) return std::nullopt;
   StoredBaseline old = read_stored(o.save);
   const std::string why = now.timed() ? another(old, now) : "a file without times has no sessions";
   if (!why.empty()) refuse(o, why);

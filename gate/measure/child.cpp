@@ -19,6 +19,7 @@
 #include "gate/measure/child.hpp"
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 namespace {
@@ -44,10 +45,8 @@ std::vector<pid_t> own_children() {
   if (folder == nullptr) return out;
   const pid_t self = getpid();
   while (const dirent* entry = readdir(folder.get())) {
-    const std::string_view name = entry->d_name;
-    pid_t pid = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), pid).ptr == name.data() + name.size() && parent_of(pid) == self)
-      out.push_back(pid);
+    const auto pid = number_from<pid_t>(entry->d_name);
+    if (pid && parent_of(*pid) == self) out.push_back(*pid);
   }
   return out;
 }

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "kernels/math.hpp"
 #include "results/figure/figure.hpp"
 #include "results/figure/parts.hpp"
-#include "kernels/math.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;
