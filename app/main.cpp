@@ -17,6 +17,7 @@
 #include "app/options/flag_binding.hpp"
 #include "app/run/shard.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/signals.hpp"
 #include "kernels/system/terminal.hpp"
 
@@ -335,7 +336,7 @@ int dispatch(int argc, char** argv) {
     throw Failure(Exit::usage, "--json is --format json, and cannot stand beside --format " + c.table.format);
   if (c.table_json) c.table.format = "json";
   if (c.chosen) return c.chosen();
-  throw Failure(Exit::usage, "which command?\nSee: odrpo-bench --help");
+  fail(Exit::usage, "which command?\nSee: odrpo-bench --help");
 }
 
 // What fmt::print throws when stdout does not take the data; a reader that has left is no failure.

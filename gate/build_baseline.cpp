@@ -14,8 +14,8 @@
 
 #include "gate/conditions.hpp"
 #include "gate/measure/child.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/fail.hpp"
 
 namespace odrpo {
 namespace {
@@ -45,9 +45,8 @@ class Commands {
     std::string end = done.output.substr(done.output.size() - std::min<std::size_t>(done.output.size(), 600));
     for (char& c : end)
       if (c == '\n') c = ' ';
-    throw Failure(Exit::runs_failed,
-                  fmt::format("--build-baseline: \"{}\" ended with {}{}", printable_line(joined(words, {}, " ")), done.said,
-                              end.empty() ? "" : "; its stdout ends: " + printable_line(end)));
+    fail(Exit::runs_failed, "--build-baseline: \"{}\" ended with {}{}", joined(words, {}, " "), done.said,
+         end.empty() ? "" : "; its stdout ends: " + end);
   }
 
  private:
@@ -63,11 +62,10 @@ class FolderLock {
     fs::create_directories(folder, error);
     const std::string path = (folder / "lock").string();
     file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (file_ < 0)
-      throw Failure(Exit::io, fmt::format("--build-baseline: cannot write '{}': {}", printable_line(path), std::strerror(errno)));
+    if (file_ < 0) fail(Exit::io, "--build-baseline: cannot write '{}': {}", path, std::strerror(errno));
     if (flock(file_, LOCK_EX | LOCK_NB) == 0) return;
     close(file_);
-    throw Failure(Exit::io, fmt::format("--build-baseline: another gate builds in '{}'", printable_line(folder.string())));
+    fail(Exit::io, "--build-baseline: another gate builds in '{}'", folder.string());
   }
   ~FolderLock() { close(file_); }
   FolderLock(const FolderLock&) = delete;
@@ -124,7 +122,7 @@ BuiltBaseline build_baseline(const std::string& reference, const std::atomic<boo
                  "-DODRPO_BENCH=ON"},
                 build_seconds);
   commands.must({"cmake", "--build", build.string()}, build_seconds);
-  if (!fs::exists(built.program)) throw Failure(Exit::runs_failed, "--build-baseline: the build has made no odrpo-bench");
+  if (!fs::exists(built.program)) fail(Exit::runs_failed, "--build-baseline: the build has made no odrpo-bench");
   return built;
 }
 

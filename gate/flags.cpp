@@ -10,6 +10,7 @@
 #include "gate/options.hpp"
 #include "gate/report/output.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/text.hpp"
 
 namespace odrpo {
@@ -31,16 +32,13 @@ std::vector<std::string> comma_words(const std::vector<std::string>& given) {
 }
 
 void refuse_fail_on(const std::string& word, const std::vector<std::string>& known) {
-  throw Failure(Exit::usage, fmt::format("--fail-on: unknown word \"{}\"{}; known: {}", printable_line(word), did_you_mean(word, known),
-                                         fmt::join(known, ", ")));
+  fail(Exit::usage, "--fail-on: unknown word \"{}\"{}; known: {}", word, did_you_mean(word, known), fmt::join(known, ", "));
 }
 
 double read_limit(const std::string& text, double same) {
   const double limit = read_share(text).value_or(-1);
-  if (!(limit >= 0)) throw Failure(Exit::usage, fmt::format("--limit: \"{}\" is no share such as 1% or 0.01", printable_line(text)));
-  if (limit >= same)
-    throw Failure(Exit::usage, fmt::format("--limit: \"{}\" is not below {:g}%, within which a case counts as the same",
-                                           printable_line(text), 100 * same));
+  if (!(limit >= 0)) fail(Exit::usage, "--limit: \"{}\" is no share such as 1% or 0.01", text);
+  if (limit >= same) fail(Exit::usage, "--limit: \"{}\" is not below {:g}%, within which a case counts as the same", text, 100 * same);
   return limit;
 }
 

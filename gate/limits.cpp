@@ -11,9 +11,9 @@
 #include "gate/flags.hpp"
 #include "gate/options.hpp"
 #include "gate/report/output.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/json.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
 #include "results/store/store.hpp"
@@ -72,7 +72,7 @@ std::vector<GateLimit> parse_gate_limits(std::string_view lines, const std::stri
       if (out.size() > most_limits) throw std::runtime_error("too many");
     }
   } catch (const std::exception&) {  // JSON's, and ours
-    throw Failure(Exit::bad_input, fmt::format("{}: the limits that it stores (provenance/gate) are none", printable_line(path)));
+    fail(Exit::bad_input, "{}: the limits that it stores (provenance/gate) are none", path);
   }
   return out;
 }
@@ -106,15 +106,13 @@ int limits_gate(const GateOptions& o, const SuiteLimits& of_suite) {
     r.limits = parse_gate_limits(*stored, r.path);
   }
   if (r.limits.empty())
-    throw Failure(Exit::no_baseline, fmt::format("{}: nothing to judge: {} sets no limits in [gate]", printable_line(r.path),
-                                                 o.suite.empty() ? "its suite" : "'" + printable_line(o.suite) + "'"));
+    fail(Exit::no_baseline, "{}: nothing to judge: {} sets no limits in [gate]", r.path,
+         o.suite.empty() ? "its suite" : "'" + o.suite + "'");
   for (const GateLimit& limit : r.limits) r.results.push_back(judge_limit(file, limit));
   const auto told = [](const LimitResult& x) { return x.why.empty() || x.verdict != LimitVerdict::inconclusive; };
   if (std::none_of(r.results.begin(), r.results.end(), told))
-    throw Failure(
-        Exit::no_baseline,
-        fmt::format("{}: nothing to judge: no limit of {} can be measured there; the first, {}: {}", printable_line(r.path),
-                    o.suite.empty() ? "its suite" : "'" + printable_line(o.suite) + "'", limit_name(r.limits[0]), r.results[0].why));
+    fail(Exit::no_baseline, "{}: nothing to judge: no limit of {} can be measured there; the first, {}: {}", r.path,
+         o.suite.empty() ? "its suite" : "'" + o.suite + "'", limit_name(r.limits[0]), r.results[0].why);
   put(o.json ? limits_json(r) : limits_text(r));
   const Findings findings = limits_findings(r);
   write_gate_outputs(o, findings, {[&](const std::string&) { return findings_markdown(findings); }, ""});
@@ -135,7 +133,7 @@ ResultFile runs_of(const ResultFile& file, const std::vector<std::string>& where
   std::vector<ChosenRuns> chosen;
   for (const std::string& word : where) {
     const std::size_t equals = word.find('=');
-    if (equals == std::string::npos) throw Failure(Exit::usage, fmt::format("where: \"{}\" is not AXIS=VALUE", printable_text(word)));
+    if (equals == std::string::npos) fail(Exit::usage, "where: \"{}\" is not AXIS=VALUE", printable_text(word));
     chosen.push_back({word.substr(0, equals), {word.substr(equals + 1)}});
   }
   return chosen_runs(file, chosen);
@@ -151,8 +149,7 @@ RowValues values_of(const ResultFile& file, const Dimension& axis, const Combina
     out.of[cells.of(i)][seed.number[i]] = file.ok(i) ? column.number[i] : std::nan("");
     out.failed += !file.ok(i);
   }
-  if (out.of.empty())
-    throw Failure(Exit::usage, fmt::format("no run has {} \"{}\" (they have {})", axis.name, entry, fmt::join(axis.entries, ", ")));
+  if (out.of.empty()) fail(Exit::usage, "no run has {} \"{}\" (they have {})", axis.name, entry, fmt::join(axis.entries, ", "));
   return out;
 }
 
@@ -171,9 +168,9 @@ LimitResult measure(const ResultFile& file, const GateLimit& limit) {
   for (const Dimension& d : dimensions)
     if (d.name == name) axis = &d;
     else others.push_back(&d);
-  if (axis == nullptr) throw Failure(Exit::usage, "the values of a table are no axis of its runs");
+  if (axis == nullptr) fail(Exit::usage, "the values of a table are no axis of its runs");
   const Column* column = file.column(column_of(limit.value).column);
-  if (column == nullptr || !column->numeric) throw Failure(Exit::usage, fmt::format("no run has a {}", column_of(limit.value).word));
+  if (column == nullptr || !column->numeric) fail(Exit::usage, "no run has a {}", column_of(limit.value).word);
   const Combinations cells = combinations_of(others, file.runs);
   const RowValues rows = values_of(file, *axis, cells, *column, limit.row);
   const RowValues over = limit.over.empty() ? rows : values_of(file, *axis, cells, *column, limit.over);

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "gate/measure/kinds.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/host.hpp"
 #include "kernels/system/text.hpp"
 
@@ -75,10 +76,10 @@ std::string quoted_word(const std::string& path) {
 }
 
 void check_flags_of_kind(const GateOptions& o, ComparedKind kind) {
-  if (kind != ComparedKind::self && !o.suite.empty()) throw Failure(Exit::usage, "--suite has no effect: only --kind self trains a suite");
-  if (kind == ComparedKind::process && !o.cases.empty()) throw Failure(Exit::usage, "--cases has no effect: a command is one case");
+  if (kind != ComparedKind::self && !o.suite.empty()) fail(Exit::usage, "--suite has no effect: only --kind self trains a suite");
+  if (kind == ComparedKind::process && !o.cases.empty()) fail(Exit::usage, "--cases has no effect: a command is one case");
   if (kind != ComparedKind::self && !o.save.empty() && o.baseline.empty())
-    throw Failure(Exit::usage, "--baseline is required: the command that is measured");
+    fail(Exit::usage, "--baseline is required: the command that is measured");
 }
 
 std::vector<Condition> conditions_of(ComparedKind kind, const GateCommands& commands, bool times, bool load, GateProcesses& processes) {

@@ -12,6 +12,7 @@
 #include "gate/report/output.hpp"
 #include "gate/report/report.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/terminal.hpp"
 
 namespace odrpo {
@@ -116,8 +117,7 @@ std::string stored_text(const std::string& path, const StoredBaseline& stored) {
 ComparedKind kind_of(const GateOptions& o, const std::optional<StoredBaseline>& stored) {
   if (!o.build_baseline.empty()) return ComparedKind::self;
   if (!stored) return word_or_refuse<ComparedKind>("--kind", compared_kind_words, o.kind);
-  if (!o.kind.empty() && o.kind != stored->kind)
-    throw Failure(Exit::usage, fmt::format("--kind: '{}' was saved with --kind {}", printable_line(o.against), stored->kind));
+  if (!o.kind.empty() && o.kind != stored->kind) fail(Exit::usage, "--kind: '{}' was saved with --kind {}", o.against, stored->kind);
   return word_or_refuse<ComparedKind>("--kind", compared_kind_words, stored->kind);
 }
 
@@ -150,7 +150,7 @@ int programs_gate(const GateOptions& o) {
   report.candidate = o.candidate;
   if (!o.build_baseline.empty()) build(o, processes, report);
   if (stored && report.candidate.empty()) {
-    if (kind != ComparedKind::self) throw Failure(Exit::usage, "--candidate is required: the command that must not be slower");
+    if (kind != ComparedKind::self) fail(Exit::usage, "--candidate is required: the command that must not be slower");
     report.candidate = quoted_word(this_program());
   }
 

@@ -15,6 +15,7 @@
 #include "gate/prepare.hpp"
 #include "gate/report/report.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
@@ -43,8 +44,7 @@ std::string another(const StoredBaseline& old, const StoredBaseline& now) {
 }
 
 [[noreturn]] void refuse(const GateOptions& o, const std::string& why) {
-  throw Failure(Exit::io,
-                fmt::format("'{}' is there already, and no session can be added: {}\n--force replaces it", printable_line(o.save), why));
+  fail(Exit::io, "'{}' is there already, and no session can be added: {}\n--force replaces it", o.save, why);
 }
 
 /// Adds the new session to the old ones, and keeps their counts.
@@ -83,7 +83,7 @@ class OneAtATime {
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
     file_ = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     for (int tries = 0; file_ >= 0 && ::flock(file_, LOCK_EX | LOCK_NB) != 0 && (errno == EWOULDBLOCK || errno == EINTR); ++tries) {
-      if (tries == most_tries) throw Failure(Exit::io, fmt::format("another process holds a lock on the folder of '{}'", printable_line(path)));
+      if (tries == most_tries) fail(Exit::io, "another process holds a lock on the folder of '{}'", path);
       ::usleep(10'000);
     }
   }

@@ -12,9 +12,9 @@
 #include "gate/options.hpp"
 #include "gate/report/output.hpp"
 #include "gate/report/report.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/terminal.hpp"
 #include "results/store/store.hpp"
 
@@ -32,13 +32,13 @@ ScienceMargins read_margins(const std::vector<std::string>& given) {
     const std::string name = text.substr(0, equals), value = text.substr(std::min(equals + 1, text.size()));
     const auto* const found = std::find(science_metric_names.begin(), science_metric_names.end(), name);
     if (found == science_metric_names.end())
-      throw Failure(Exit::usage, fmt::format("--margin: \"{}\" does not begin with quality=, gain= or steps={}", printable_line(text),
-                                             did_you_mean(name, {science_metric_names.begin(), science_metric_names.end()})));
+      fail(Exit::usage, "--margin: \"{}\" does not begin with quality=, gain= or steps={}", text,
+           did_you_mean(name, {science_metric_names.begin(), science_metric_names.end()}));
     const auto metric = found - science_metric_names.begin();
     const auto number = read_share(value);
     if (!number || !(*number > 0) || (metric == science_quality && value.find('%') != std::string::npos))
-      throw Failure(Exit::usage, fmt::format("--margin: \"{}\" is no {} above 0", printable_line(text),
-                                             metric == science_quality ? "number of levels" : "share such as 0.5% or 0.005"));
+      fail(Exit::usage, "--margin: \"{}\" is no {} above 0", text,
+           metric == science_quality ? "number of levels" : "share such as 0.5% or 0.005");
     margins[static_cast<std::size_t>(metric)] = *number;
   }
   return margins;

@@ -11,9 +11,9 @@
 #include "gate/decide/decide.hpp"
 #include "gate/measure/child.hpp"
 #include "gate/measure/kinds.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/json.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/fail.hpp"
 #include "results/stats/statistics.hpp"
 
 namespace odrpo {
@@ -55,16 +55,14 @@ SelfTest run_self_test(const SelfTestOptions& o, ChildKeeper& keeper, const std:
   const TemporaryFolder folder;  // a copy, as two builds are two files, whose code the caches do not share
   const std::string copy = folder.path / "odrpo-bench";
   std::error_code error;
-  if (!std::filesystem::copy_file(self, copy, error))
-    throw Failure(Exit::io, fmt::format("cannot copy this program to {}: {}", printable_line(copy), error.message()));
+  if (!std::filesystem::copy_file(self, copy, error)) fail(Exit::io, "cannot copy this program to {}: {}", copy, error.message());
   const GateCommands commands = gate_commands(find_command("--self-test", {self, "worker", "--self-test", side_names[baseline]}),
                                               find_command("--self-test", {copy, "worker", "--self-test", side_names[candidate]}), o.rules);
   std::vector<std::string> cases;
   for (const KnownChange& change : known_changes) cases.emplace_back(change.name);
   std::vector<GateLeftOut> left_out;
   std::vector<long long> repeat = calibrate(commands, keeper, cases, left_out);
-  if (!left_out.empty())
-    throw Failure(Exit::runs_failed, fmt::format("the self-test's case \"{}\" cannot be measured: {}", left_out[0].name, left_out[0].why));
+  if (!left_out.empty()) fail(Exit::runs_failed, "the self-test's case \"{}\" cannot be measured: {}", left_out[0].name, left_out[0].why);
   const GateKind kind = worker_kind(commands, keeper, cases, repeat, o.seed);
 
   SelfTest test;

@@ -10,10 +10,9 @@
 #include <set>
 
 #include "gate/flags.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/json.hpp"
-#include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "results/export/json_text.hpp"
 #include "results/store/digest.hpp"
 
@@ -25,20 +24,18 @@ constexpr int format_version = 2;  // 2: with sha256
 constexpr std::size_t most_stored_bytes = std::size_t{64} << 20, most_stored_cases = 10'000, most_sessions = 1000;
 constexpr int most_nested = 16;
 
-[[noreturn]] void refuse_file(const std::string& path, const std::string& what) {
-  throw Failure(Exit::bad_input, fmt::format("{}: {}", printable_line(path), printable_line(what)));
-}
+[[noreturn]] void refuse_file(const std::string& path, const std::string& what) { fail(Exit::bad_input, "{}: {}", path, what); }
 
 std::string text_of_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw Failure(Exit::io, fmt::format("cannot read '{}'", printable_line(path)));
+  if (!file) fail(Exit::io, "cannot read '{}'", path);
   std::string text;
   char part[65536];
   while (file.read(part, sizeof part), file.gcount() > 0) {
     text.append(part, static_cast<std::size_t>(file.gcount()));
     if (text.size() > most_stored_bytes) refuse_file(path, "the file is longer than 64 MiB");
   }
-  if (file.bad()) throw Failure(Exit::io, fmt::format("cannot read '{}'", printable_line(path)));
+  if (file.bad()) fail(Exit::io, "cannot read '{}'", path);
   return text;
 }
 
@@ -133,9 +130,8 @@ Json parse(const std::string& text, const std::string& path) {
     return Json::parse(text, watch);
   } catch (const Json::parse_error& error) {
     const std::string what = error.what();
-    throw Failure(Exit::bad_input,
-                  fmt::format("{}:{}: {}", printable_line(path), place_of(text, error.byte),
-                              printable_line(what.substr(what.find("syntax error") == std::string::npos ? 0 : what.find("syntax error")))));
+    fail(Exit::bad_input, "{}:{}: {}", path, place_of(text, error.byte),
+         what.substr(what.find("syntax error") == std::string::npos ? 0 : what.find("syntax error")));
   } catch (const Json::exception& error) {  // a number that no double holds
     refuse_file(path, error.what());
   }

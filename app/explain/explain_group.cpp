@@ -15,6 +15,7 @@
 #include "estimators/level_values.hpp"
 #include "estimators/weights.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
 
@@ -27,23 +28,21 @@ constexpr const char* usual_estimators[] = {
 
 double read_number(std::string_view text, const std::string& what) {
   const auto x = number_from<double>(text);
-  if (!x) throw Failure(Exit::usage, fmt::format("{} is \"{}\", which is no number", what, shown(text)));
-  if (!(*x >= 0 && *x <= most_explained_level))
-    throw Failure(Exit::usage, fmt::format("{} is {}: 0..{} is wanted", what, shown(text), most_explained_level));
+  if (!x) fail(Exit::usage, "{} is \"{}\", which is no number", what, shown(text));
+  if (!(*x >= 0 && *x <= most_explained_level)) fail(Exit::usage, "{} is {}: 0..{} is wanted", what, shown(text), most_explained_level);
   return *x == 0 ? 0.0 : *x;
 }
 
 /// A rule for the median of one group: any but running.
 MedianRule read_median_rule(const std::string& text) {
   const auto rule = find_word<MedianRule>(median_words, text);
-  if (rule == MedianRule::running)
-    throw Failure(Exit::usage, "--median: one group has no running median; give its present value as a number");
+  if (rule == MedianRule::running) fail(Exit::usage, "--median: one group has no running median; give its present value as a number");
   if (rule) return *rule;
   std::vector<std::string_view> words;
   for (const auto& w : median_words)
     if (w.value != MedianRule::running) words.push_back(w.word);
   words.push_back("a number");
-  throw Failure(Exit::usage, fmt::format("--median: \"{}\" is none of {}", shown(text), one_of(words)));
+  fail(Exit::usage, "--median: \"{}\" is none of {}", shown(text), one_of(words));
 }
 
 template <class T>
@@ -105,8 +104,7 @@ ExplainedEstimator under_each(EstimatorConfig config, const std::vector<Compat>&
 EstimatorConfig read_estimator(const std::string& text) {
   if (const auto config = parse_estimator(text)) return *config;
   const auto words = whole_catalogue();
-  throw Failure(Exit::usage,
-                fmt::format("--estimator: there is no \"{}\" (`list estimators` has them all){}", shown(text), did_you_mean(text, words)));
+  fail(Exit::usage, "--estimator: there is no \"{}\" (`list estimators` has them all){}", shown(text), did_you_mean(text, words));
 }
 
 std::vector<double> read_rewards(const std::vector<std::string>& words) {
@@ -122,14 +120,13 @@ std::vector<double> read_rewards(const std::vector<std::string>& words) {
         const auto end = std::min(item.find_first_of(" \t\n"), item.size());
         rewards.push_back(read_number(item.substr(0, end), fmt::format("--rewards: number {}", rewards.size() + 1)));
         item.remove_prefix(end);
-        if (rewards.size() > most_rewards)
-          throw Failure(Exit::usage, fmt::format("--rewards: a group has at most {} members", most_rewards));
+        if (rewards.size() > most_rewards) fail(Exit::usage, "--rewards: a group has at most {} members", most_rewards);
       }
       if (rewards.size() == before && items.size() > 1)
-        throw Failure(Exit::usage, fmt::format("--rewards: number {} is missing in \"{}\"", before + 1, shown(word)));
+        fail(Exit::usage, "--rewards: number {} is missing in \"{}\"", before + 1, shown(word));
     }
   }
-  if (rewards.empty()) throw Failure(Exit::usage, "--rewards: at least one number is wanted, e.g. --rewards 3,7,7,9");
+  if (rewards.empty()) fail(Exit::usage, "--rewards: at least one number is wanted, e.g. --rewards 3,7,7,9");
   return rewards;
 }
 
@@ -153,8 +150,7 @@ void add_posterior(const ExplainOptions& o, Explanation& group) {
   std::vector<int> scores;
   for (const double reward : group.rewards) {
     if (!(reward == std::floor(reward) && reward >= 1 && reward <= group.levels))
-      throw Failure(Exit::usage, fmt::format("--rewards: posterior scores are of whole scores 1..{}, and {} is none", group.levels,
-                                             number_text(reward)));
+      fail(Exit::usage, "--rewards: posterior scores are of whole scores 1..{}, and {} is none", group.levels, number_text(reward));
     scores.push_back(static_cast<int>(reward));
   }
   group.model = o.model;
@@ -181,16 +177,14 @@ Explanation explain_group(const ExplainOptions& o) {
     if (const auto why = ascent_refusal(group.level_values)) throw Failure(Exit::usage, "--values: " + *why);
     group.levels = static_cast<int>(group.level_values.size());
     if (o.levels > 0 && o.levels != group.levels)
-      throw Failure(Exit::usage, fmt::format("--values has {} values for the {} levels of --levels", group.levels, o.levels));
+      fail(Exit::usage, "--values has {} values for the {} levels of --levels", group.levels, o.levels);
     if (group.levels < needed)
-      throw Failure(Exit::usage, fmt::format("--values has {} values, and the largest reward is the level {}", group.levels,
-                                             number_text(sorted.back())));
+      fail(Exit::usage, "--values has {} values, and the largest reward is the level {}", group.levels, number_text(sorted.back()));
   } else {
     group.levels = o.levels > 0 ? o.levels : std::max(10, needed);
   }
   group.origin = o.origin;
-  if (group.levels < needed)
-    throw Failure(Exit::usage, fmt::format("--levels {} is below the largest reward, {}", group.levels, number_text(sorted.back())));
+  if (group.levels < needed) fail(Exit::usage, "--levels {} is below the largest reward, {}", group.levels, number_text(sorted.back()));
 
   // the median: a rule, or a number instead of it
   MedianRule rule = MedianRule::lower;
@@ -217,17 +211,17 @@ Explanation explain_group(const ExplainOptions& o) {
   if (words.empty()) words.assign(std::begin(usual_estimators), std::end(usual_estimators));
   const auto is_posterior = [](const std::string& word) { return read_estimator(word).posterior; };
   const bool posterior = std::any_of(words.begin(), words.end(), is_posterior);
-  if (!o.model.empty() && !posterior) throw Failure(Exit::usage, "--model: only posterior estimators have one, and none is asked for");
+  if (!o.model.empty() && !posterior) fail(Exit::usage, "--model: only posterior estimators have one, and none is asked for");
   if (posterior && o.model.empty())
-    throw Failure(Exit::usage, fmt::format("--estimator {} needs --model, the judge that it believes in: a rater's word, or a judge's file",
-                                           *std::find_if(words.begin(), words.end(), is_posterior)));
+    fail(Exit::usage, "--estimator {} needs --model, the judge that it believes in: a rater's word, or a judge's file",
+         *std::find_if(words.begin(), words.end(), is_posterior));
   if (posterior) add_posterior(o, group);
   bool any = false, median_used = false, origin_used = false, k_used = false, values_used = false, floor_used = false;
   const std::optional<double> floor = o.floor.empty() ? EstimatorConfig().floor : read_floor(o.floor);
   for (const auto& word : words) {
     EstimatorConfig config = read_estimator(word);
     if (row_of(config.form).basis == Basis::bit && !group.whole)
-      throw Failure(Exit::usage, fmt::format("--estimator {} takes whole scores, and --rewards has others", word));
+      fail(Exit::usage, "--estimator {} takes whole scores, and --rewards has others", word);
     config.median = rule;
     if (config.posterior) config.prior = PriorRule::fixed, config.model = group.model;
     if (config.posterior && divides_by_deviation(config.form)) {
@@ -244,16 +238,15 @@ Explanation explain_group(const ExplainOptions& o) {
     any = any || !group.estimators.back().rows.empty();
   }
   if (!o.median.empty() && !median_used)
-    throw Failure(Exit::usage, "--median: only the weight gini-median reads it, and no such estimator is asked for");
-  if (o.origin != 1 && !origin_used) throw Failure(Exit::usage, "--origin: only maxrl depends on it, and maxrl is not asked for");
+    fail(Exit::usage, "--median: only the weight gini-median reads it, and no such estimator is asked for");
+  if (o.origin != 1 && !origin_used) fail(Exit::usage, "--origin: only maxrl depends on it, and maxrl is not asked for");
   if (!o.values.empty() && !values_used)
-    throw Failure(Exit::usage,
-                  "--values: of ranks, bits and posterior scores the values of levels decide nothing, and nothing else is asked for");
+    fail(Exit::usage, "--values: of ranks, bits and posterior scores the values of levels decide nothing, and nothing else is asked for");
   if (!o.floor.empty() && !floor_used)
-    throw Failure(Exit::usage, "--floor: only posterior forms that divide by a deviation have one, and none is asked for");
-  if (o.k > 0 && !k_used) throw Failure(Exit::usage, "--k: only forms that compare subsets read it, and none is asked for");
+    fail(Exit::usage, "--floor: only posterior forms that divide by a deviation have one, and none is asked for");
+  if (o.k > 0 && !k_used) fail(Exit::usage, "--k: only forms that compare subsets read it, and none is asked for");
   if (o.k > static_cast<int>(group.rewards.size()))
-    throw Failure(Exit::usage, fmt::format("--k {}: a group of {} has no subset of {}", o.k, group.rewards.size(), o.k));
+    fail(Exit::usage, "--k {}: a group of {} has no subset of {}", o.k, group.rewards.size(), o.k);
   if (!any) throw Failure(Exit::usage, group.estimators[0].refused[0].second);
   group.remarks = remarks_on(group);
   return group;

@@ -13,6 +13,7 @@
 #include "app/flags/flag_values.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
@@ -52,12 +53,12 @@ ExportForm form_of(const ExportOptions& o) {
   if (!o.format.empty()) form.format = listed_word("--format", export_format_words, o.format);
   form.what = form.format == ExportFormat::jsonl ? ExportWhat::all : ExportWhat::runs;
   if (!o.what.empty()) form.what = listed_word("--what", export_what_words, o.what);
-  if (form.what == ExportWhat::suite && !o.format.empty()) throw Failure(Exit::usage, "--format: the suite is text as it is");
-  if (form.what == ExportWhat::suite && !o.only.empty()) throw Failure(Exit::usage, "--only: the suite is written whole");
+  if (form.what == ExportWhat::suite && !o.format.empty()) fail(Exit::usage, "--format: the suite is text as it is");
+  if (form.what == ExportWhat::suite && !o.only.empty()) fail(Exit::usage, "--only: the suite is written whole");
   if (form.what == ExportWhat::all && form.format == ExportFormat::csv)
-    throw Failure(Exit::usage, "--what all: runs with their curves are no table; --format jsonl has them, or take --what curves");
+    fail(Exit::usage, "--what all: runs with their curves are no table; --format jsonl has them, or take --what curves");
   if ((form.what == ExportWhat::suite || form.what == ExportWhat::runs) && !o.curve.empty())
-    throw Failure(Exit::usage, fmt::format("--curve: --what {} has no curves", word_of<ExportWhat>(export_what_words, form.what)));
+    fail(Exit::usage, "--curve: --what {} has no curves", word_of<ExportWhat>(export_what_words, form.what));
   return form;
 }
 
@@ -103,7 +104,7 @@ class Selection {
 void write_suite(const ExportOptions& o, const ReadLimits& limits) {
   const ResultFile file = read_results(o.path, {}, limits);
   const std::string* text = file.provenance_text("suite");
-  if (!text) throw Failure(Exit::bad_input, fmt::format("'{}' does not hold the text of its suite", printable_line(o.path)));
+  if (!text) fail(Exit::bad_input, "'{}' does not hold the text of its suite", o.path);
   Sink sink(o.output);
   sink.write(o.output.empty() && ::isatty(STDOUT_FILENO) != 0 ? printable(*text) : *text);
   sink.commit();

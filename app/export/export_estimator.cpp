@@ -15,9 +15,9 @@
 #include "estimators/definition.hpp"
 #include "estimators/estimator.hpp"
 #include "estimators/posterior/posterior.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
@@ -176,9 +176,10 @@ void check_replaced(const std::string& path) {
   in.read(head.data(), static_cast<std::streamsize>(head.size()));
   constexpr std::size_t begins = 64;  // behind a comment sign or a key
   if (head.find(format_name) >= begins)
-    throw Failure(Exit::io, fmt::format("'{}' is there already, and export-estimator did not write it; choose another -o, or replace it "
-                                        "with --force",
-                                        printable_line(path)));
+    fail(Exit::io,
+         "'{}' is there already, and export-estimator did not write it; choose another -o, or replace it "
+         "with --force",
+         path);
 }
 
 NamedArray number(std::string name, int value) { return {std::move(name), std::vector<std::int64_t>{value}}; }

@@ -12,9 +12,9 @@
 #include "config/plan/rater_file.hpp"
 #include "config/read/read_file.hpp"
 #include "envs/bandit/world.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
 #include "results/scores/csv.hpp"
@@ -27,23 +27,23 @@ constexpr std::size_t most_listed = 1000;
 }  // namespace
 
 void refuse_word(const std::string& refusal, std::string_view word, std::span<const std::string_view> words, std::string_view are) {
-  throw Failure(Exit::usage, fmt::format("{} ({} {}){}", refusal, are, one_of(words), did_you_mean(word, words)));
+  fail(Exit::usage, "{} ({} {}){}", refusal, are, one_of(words), did_you_mean(word, words));
 }
 
 std::vector<std::string> list_items(std::string_view flag, const std::vector<std::string>& words) {
   std::vector<std::string> items;
   for (const std::string& word : words)
     for (std::string& item : split(word, ',')) {
-      if (item.empty()) throw Failure(Exit::usage, fmt::format("{}: a number is missing in \"{}\"", flag, shown(word)));
+      if (item.empty()) fail(Exit::usage, "{}: a number is missing in \"{}\"", flag, shown(word));
       items.push_back(std::move(item));
     }
-  if (items.size() > most_listed) throw Failure(Exit::usage, fmt::format("{}: at most {} numbers", flag, most_listed));
+  if (items.size() > most_listed) fail(Exit::usage, "{}: at most {} numbers", flag, most_listed);
   return items;
 }
 
 double flag_number(std::string_view flag, const std::string& item, Quoting quoted) {
   const auto value = number_of(item);
-  if (!value || !std::isfinite(*value)) throw Failure(Exit::usage, fmt::format("{}: \"{}\" is not a number", flag, quoted(item)));
+  if (!value || !std::isfinite(*value)) fail(Exit::usage, "{}: \"{}\" is not a number", flag, quoted(item));
   return *value;
 }
 
@@ -65,13 +65,13 @@ RaterConfig rater_named(const std::string& name, bool quiet) {
   }
   using Raters = CatalogueOf<RaterConfig>;
   if (const auto preset = Raters::find(name)) return preset->config;
-  throw Failure(Exit::usage, fmt::format("there is no rater \"{}\": a word of `list raters`, or a judge's file (.toml){}",
-                                         printable_line(name), did_you_mean(name, Raters::words())));
+  fail(Exit::usage, "there is no rater \"{}\": a word of `list raters`, or a judge's file (.toml){}", name,
+       did_you_mean(name, Raters::words()));
 }
 
 int simulated_levels(const RaterConfig& rater, int asked) {
   const int own = rater_levels(rater);
-  if (own > 0 && asked > 0 && asked != own) throw Failure(Exit::usage, fmt::format("--levels {}: this judge has {} levels", asked, own));
+  if (own > 0 && asked > 0 && asked != own) fail(Exit::usage, "--levels {}: this judge has {} levels", asked, own);
   return own > 0 ? own : asked > 0 ? asked : BanditConfig{}.levels;
 }
 
@@ -108,16 +108,14 @@ ScoreReading score_reading(const ScoreOptions& o) {
       const bool judge_and_sample = &flag.column == &c.sample && &other.column == &c.rater;
       if (&flag < &other && !quotient && !judge_and_sample && !flag.column.empty() && flag.column == other.column &&
           (!flag.text.empty() || !other.text.empty()))
-        throw Failure(Exit::usage,
-                      fmt::format("{} and {} both name the column \"{}\"", flag.name, other.name, printable_line(flag.column)));
+        fail(Exit::usage, "{} and {} both name the column \"{}\"", flag.name, other.name, flag.column);
     }
-  if (o.levels > 0 && !o.scale.empty()) throw Failure(Exit::usage, "--scale and --levels both say what the levels are: keep one");
+  if (o.levels > 0 && !o.scale.empty()) fail(Exit::usage, "--scale and --levels both say what the levels are: keep one");
   if (o.levels > 0) how.scale = scale_of_levels(o.levels);
   if (!o.scale.empty()) {
     const auto scale = parse_scale(o.scale);
     if (!scale)
-      throw Failure(Exit::usage, fmt::format("--scale: \"{}\" states no scale; such as \"0..10\" or \"0..5 by 0.5\", 2 to {} values",
-                                             printable_line(o.scale), most_levels));
+      fail(Exit::usage, "--scale: \"{}\" states no scale; such as \"0..10\" or \"0..5 by 0.5\", 2 to {} values", o.scale, most_levels);
     how.scale = *scale;
   }
   return how;

@@ -12,10 +12,10 @@
 #include "app/command.hpp"
 #include "envs/rater/rater.hpp"
 #include "estimators/estimator.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/score_table.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/text.hpp"
 #include "results/scores/score_file.hpp"
 
@@ -40,7 +40,7 @@ E word_or_refuse(std::string_view flag, const Word<E> (&table)[n], const std::st
 template <class E, std::size_t n>
 E listed_word(std::string_view flag, const Word<E> (&table)[n], const std::string& text) {
   if (const auto value = find_word<E>(table, text)) return *value;
-  throw Failure(Exit::usage, fmt::format("{}: \"{}\" is not one of {}", flag, printable_line(text), fmt::join(words_in(table), ", ")));
+  fail(Exit::usage, "{}: \"{}\" is not one of {}", flag, text, fmt::join(words_in(table), ", "));
 }
 
 /// The floor of posterior scores that --floor names: nothing = "posterior". Failure usage.
@@ -48,7 +48,7 @@ inline std::optional<double> read_floor(const std::string& text) {
   constexpr double most = 100;
   if (same_word(text, own_floor)) return std::nullopt;
   const auto floor = number_from<double>(text, 0, most);
-  if (!floor) throw Failure(Exit::usage, fmt::format("--floor is \"{}\": {} or a number 0..{} is wanted", shown(text), own_floor, most));
+  if (!floor) fail(Exit::usage, "--floor is \"{}\": {} or a number 0..{} is wanted", shown(text), own_floor, most);
   return *floor == 0 ? 0.0 : *floor;
 }
 

@@ -20,7 +20,7 @@
 #include "gate/programs.hpp"
 #include "gate/report/report.hpp"
 #include "kernels/group_table.hpp"
-#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/terminal.hpp"
 #include "results/store/digest.hpp"
 #include "train/run_cache.hpp"
@@ -92,8 +92,8 @@ std::vector<WorkCase> suite_cases(const SuiteOptions& o) {
   std::string path = o.path;
   const Suite suite = load_named_suite(path, o.set, o.only);
   if (suite.runs.combinations() > most_cases)
-    throw Failure(Exit::limits, fmt::format("{}: {} combinations are more than the {} cases of a worker; --only and --set leave some out",
-                                            o.path, suite.runs.combinations(), most_cases));
+    fail(Exit::limits, "{}: {} combinations are more than the {} cases of a worker; --only and --set leave some out", o.path,
+         suite.runs.combinations(), most_cases);
   std::vector<WorkCase> cases;
   for (std::size_t c = 0; c < suite.runs.combinations(); ++c) {
     const std::size_t first = suite.runs.combination(c).first;
@@ -123,7 +123,7 @@ TimedWork known_work(double added) {
 }
 
 std::vector<WorkCase> self_test_cases(const std::string& side) {
-  if (side != "baseline" && side != "candidate") throw Failure(Exit::usage, "--self-test is baseline or candidate");
+  if (side != "baseline" && side != "candidate") fail(Exit::usage, "--self-test is baseline or candidate");
   const bool more = side == "candidate";
   std::vector<WorkCase> cases;
   for (const KnownChange& change : known_changes)
@@ -134,9 +134,9 @@ std::vector<WorkCase> self_test_cases(const std::string& side) {
 }  // namespace
 
 int worker(const WorkerOptions& o) {
-  if (!o.self_test.empty() && !o.suite.path.empty()) throw Failure(Exit::usage, "--self-test has its own cases: the suite has no effect");
+  if (!o.self_test.empty() && !o.suite.path.empty()) fail(Exit::usage, "--self-test has its own cases: the suite has no effect");
   if (o.suite.path.empty() && (!o.suite.set.empty() || !o.suite.only.empty()))
-    throw Failure(Exit::usage, "--set and --only have no effect without SUITE.toml");
+    fail(Exit::usage, "--set and --only have no effect without SUITE.toml");
   if (o.suite.path.empty() && o.self_test.empty()) return bench({"--worker"});
   const std::vector<WorkCase> cases = o.self_test.empty() ? suite_cases(o.suite) : self_test_cases(o.self_test);
   serve(cases, std::cin, std::cout);

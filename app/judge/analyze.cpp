@@ -14,10 +14,10 @@
 #include "app/judge/analysis.hpp"
 #include "app/plot/plot.hpp"
 #include "envs/judge/agreement/agreement.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/score_table.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"
 #include "results/figure/figure.hpp"
@@ -54,7 +54,7 @@ constexpr Word<JudgeFigure> kinds[] = {
 
 Figure kendall_figure(const JudgeAnalysis& a) {
   const std::vector<double>& w = a.sums.w.value;
-  if (w.empty()) throw Failure(Exit::usage, "--figure kendall: Kendall's W is undefined for every prompt, so there is nothing to draw");
+  if (w.empty()) fail(Exit::usage, "--figure kendall: Kendall's W is undefined for every prompt, so there is nothing to draw");
   const double median = a.at("w_median").value, floor = a.at("floor").value;
   std::vector<FigureMark> marks = {{median, fmt::format("median {:.3f}", median)}, {floor, ""}};
   if (median - floor > 0.35) marks[1].text = fmt::format("chance {:.3f}", floor);
@@ -104,9 +104,9 @@ std::vector<FigureRequest> figure_requests(const std::vector<std::string>& words
     const std::string name = word.substr(0, equals), path = equals == std::string::npos ? "" : word.substr(equals + 1);
     const auto kind = find_word<JudgeFigure>(kinds, name);
     if (!kind) refuse_word(fmt::format("--figure: there is no figure \"{}\"", printable_line(name)), name, words_in(kinds));
-    if (path.empty()) throw Failure(Exit::usage, fmt::format("--figure {0}: a file must follow, as {0}=FILE.svg", printable_line(name)));
+    if (path.empty()) fail(Exit::usage, "--figure {0}: a file must follow, as {0}=FILE.svg", name);
     for (const FigureRequest& other : requests)
-      if (other.path == path) throw Failure(Exit::usage, fmt::format("--figure: two figures would go to \"{}\"", printable_line(path)));
+      if (other.path == path) fail(Exit::usage, "--figure: two figures would go to \"{}\"", path);
     requests.push_back({*kind, path, figure_format("--figure " + name, path)});
     check_output(path, input);
   }
@@ -126,7 +126,7 @@ int judge_analyze(const JudgeAnalyzeOptions& o) {
   score_reading(o.scores);  // flags first
   const bool file = is_score_file(o.path) || std::any_of(o.compare.begin(), o.compare.end(), is_score_file);
   if (const std::string flag = file_flag(o.scores); !file && !flag.empty())
-    throw Failure(Exit::usage, fmt::format("{} says how a file of scores is read, and {} is none", flag, printable_line(o.path)));
+    fail(Exit::usage, "{} says how a file of scores is read, and {} is none", flag, o.path);
   if (!o.output.empty()) check_output(o.output, o.path);
   const std::vector<FigureRequest> figures = figure_requests(o.figures, o.path);
   const auto seed = static_cast<std::uint64_t>(o.seed);

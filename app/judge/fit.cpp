@@ -15,9 +15,9 @@
 #include "envs/judge/latent/fit.hpp"
 #include "envs/judge/simulate_scores.hpp"
 #include "envs/rater/noise.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/json.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
@@ -215,9 +215,7 @@ std::string judge_file(const JudgeFit& f) {
 int judge_fit(const JudgeFitOptions& o) {
   const ScoreReading how = score_reading(o.scores);
   if (!is_name(o.name))
-    throw Failure(Exit::usage,
-                  fmt::format("--name: \"{}\" cannot be a name: letters, digits, `.`, `_`, `-`; first a letter or digit; at most 64",
-                              printable_line(o.name)));
+    fail(Exit::usage, "--name: \"{}\" cannot be a name: letters, digits, `.`, `_`, `-`; first a letter or digit; at most 64", o.name);
   if (!o.output.empty()) check_output(o.output, o.path);
   const ScoreTable table = heard_judges(read_score_table(o.path, how));
   JudgeFit fit{printable_line(o.path), table_text(table) + besides_text(table), o.name, {}, table.values, {}, {}, {}};

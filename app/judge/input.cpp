@@ -16,8 +16,8 @@
 #include "config/read/read_file.hpp"
 #include "config/spec.hpp"
 #include "envs/judge/simulate_scores.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"
 #include "results/scores/score_file.hpp"
@@ -43,8 +43,7 @@ std::vector<NamedScores> of_suite(const std::string& path, std::uint64_t seed) {
   for (const std::size_t i : suite.runs.first_of_each({GridPart::votes})) votes = std::max(votes, suite.runs[i].votes);
   for (const std::size_t i : suite.runs.first_of_each({GridPart::rater})) {
     const RunSpec run = suite.runs[i];
-    if (run.env.kind != WorldKind::bandit)
-      throw Failure(Exit::usage, fmt::format("{}: raters are simulated in the bandit, and its world is toy-lm", printable_line(path)));
+    if (run.env.kind != WorldKind::bandit) fail(Exit::usage, "{}: raters are simulated in the bandit, and its world is toy-lm", path);
     const auto named = [&](const NamedScores& other) { return other.name == run.rater_name; };
     if (std::any_of(all.begin(), all.end(), named)) continue;  // the same with other values of an axis
     all.push_back(
@@ -79,20 +78,18 @@ constexpr double most_scores = 1e8;  // 600 MB
 
 int judge_simulate(const JudgeSimulateOptions& o) {
   const RaterConfig rater = rater_named(o.rater);
-  if (rater.text != TextJudge{})
-    throw Failure(Exit::usage,
-                  fmt::format("rater {} looks at the text of responses, and simulated responses have none", printable_line(o.rater)));
+  if (rater.text != TextJudge{}) fail(Exit::usage, "rater {} looks at the text of responses, and simulated responses have none", o.rater);
   const int levels = simulated_levels(rater, o.levels);
   const std::string ending = std::filesystem::path(o.output).extension().string();
   if (!ending.empty() && ending != ".csv" && ending != ".tsv" && ending != ".jsonl" && ending != ".ndjson" && ending != ".txt")
-    throw Failure(Exit::usage, fmt::format("-o {}: scores are written as .csv, .tsv or .jsonl", printable_line(o.output)));
+    fail(Exit::usage, "-o {}: scores are written as .csv, .tsv or .jsonl", o.output);
   if (!o.output.empty()) check_output(o.output, o.rater);
   const double scores = static_cast<double>(o.prompts) * o.responses * o.samples;
   if (scores > most_scores)
-    throw Failure(Exit::limits,
-                  fmt::format("{:.3g} scores are more than the {:.0e} that are simulated at a time: fewer --prompts, --responses or "
-                              "--samples, or several seeds",
-                              scores, most_scores));
+    fail(Exit::limits,
+         "{:.3g} scores are more than the {:.0e} that are simulated at a time: fewer --prompts, --responses or "
+         "--samples, or several seeds",
+         scores, most_scores);
   SimulatedScores made = simulate_scores(rater, rated_world(levels, o.prompts, o.responses), o.samples, static_cast<std::uint64_t>(o.seed));
   if (o.truth)
     for (std::size_t r = 0; r < made.quality.size(); ++r) made.table.responses[r].gold = made.quality[r];

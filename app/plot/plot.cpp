@@ -15,9 +15,9 @@
 #include "estimators/definition.hpp"
 #include "estimators/estimator.hpp"
 #include "kernels/math.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
@@ -82,8 +82,8 @@ std::vector<RewardGroup> groups_of(const PlotOptions& o, int levels) {
 EstimatorConfig weighted_estimator(const std::string& word) {
   const EstimatorConfig config = read_estimator(word);
   if (config.form != Form::odrpo)
-    throw Failure(Exit::usage, fmt::format("--estimator: \"{}\" has no weights; odrpo, odrpo-linear, odrpo-gini and odrpo-gini-median have",
-                                           estimator_word(config)));
+    fail(Exit::usage, "--estimator: \"{}\" has no weights; odrpo, odrpo-linear, odrpo-gini and odrpo-gini-median have",
+         estimator_word(config));
   return config;
 }
 
@@ -94,8 +94,8 @@ Figure weights_figure(const PlotOptions& o) {
   for (const std::string& list : o.rewards)
     for (const double reward : read_rewards({list})) largest = std::max(largest, reward);
   const int levels = o.levels > 0 ? o.levels : std::max(10, static_cast<int>(std::ceil(largest)));
-  if (largest > levels) throw Failure(Exit::usage, fmt::format("--levels: {} is less than the largest reward, {:g}", levels, largest));
-  if (levels > 1000) throw Failure(Exit::usage, fmt::format("--rewards: {} levels are more than 1000", levels));
+  if (largest > levels) fail(Exit::usage, "--levels: {} is less than the largest reward, {:g}", levels, largest);
+  if (levels > 1000) fail(Exit::usage, "--rewards: {} levels are more than 1000", levels);
   std::vector<EstimatorConfig> configs;
   std::vector<std::string> names;
   for (const std::string& word :
@@ -190,18 +190,15 @@ const PlotKind& kind_of(const PlotOptions& o) {
 
 double inches(const char* flag, const std::string& text, double least, double most) {
   const auto value = number_from(text, least, most);
-  if (!value)
-    throw Failure(Exit::usage, fmt::format("{}: \"{}\" is not a number of inches in {}..{}", flag, printable_line(text), least, most));
+  if (!value) fail(Exit::usage, "{}: \"{}\" is not a number of inches in {}..{}", flag, text, least, most);
   return *value;
 }
 
 /// Flags that say nothing about this kind of figure.
 void check_flags(const PlotOptions& o, const PlotKind& kind) {
   const bool weights = !kind.of_file;
-  if (kind.of_file && o.path.empty())
-    throw Failure(Exit::usage, fmt::format("FILE.h5 is required: the figure {} is of a result file", kind.word));
-  if (weights && !o.path.empty())
-    throw Failure(Exit::usage, "the figure weights is of no file; --rewards and --estimator say what it shows");
+  if (kind.of_file && o.path.empty()) fail(Exit::usage, "FILE.h5 is required: the figure {} is of a result file", kind.word);
+  if (weights && !o.path.empty()) fail(Exit::usage, "the figure weights is of no file; --rewards and --estimator say what it shows");
   const bool of_curves = kind.make == curves, of_differences = kind.make == forest;
   const struct {
     const char* name;
@@ -222,7 +219,7 @@ void check_flags(const PlotOptions& o, const PlotKind& kind) {
                {"--estimator", !o.estimators.empty(), weights},
                {"--levels", o.levels > 0, weights}};
   for (const auto& flag : flags)
-    if (flag.set && !flag.has_effect) throw Failure(Exit::usage, fmt::format("{} has no effect on the figure {}", flag.name, kind.word));
+    if (flag.set && !flag.has_effect) fail(Exit::usage, "{} has no effect on the figure {}", flag.name, kind.word);
 }
 
 }  // namespace
@@ -232,11 +229,11 @@ std::string plot_kinds() { return one_of(words_in(plot_rows)); }
 int plot(const PlotOptions& o) {
   const PlotKind& kind = kind_of(o);
   check_flags(o, kind);
-  if (o.data && (!o.width.empty() || !o.height.empty())) throw Failure(Exit::usage, "--width and --height have no effect on --data");
+  if (o.data && (!o.width.empty() || !o.height.empty())) fail(Exit::usage, "--width and --height have no effect on --data");
   if (o.data)
     for (const auto& form : figure_formats)
       if (o.output.ends_with("." + std::string(form.word)))
-        throw Failure(Exit::usage, fmt::format("-o: --data writes CSV, and \"{}\" is the name of a figure", printable_line(o.output)));
+        fail(Exit::usage, "-o: --data writes CSV, and \"{}\" is the name of a figure", o.output);
   const std::string output = !o.output.empty() || o.data ? o.output : fmt::format("{}.svg", kind.word);
   const FigureFormat format = o.data ? FigureFormat::svg : figure_format("-o", output);
   FigureSize size;
@@ -312,7 +309,7 @@ std::vector<SeriesStyle> series_styles(const std::vector<std::string>& names) {
 FigureFormat figure_format(std::string_view flag, const std::string& path) {
   for (const auto& format : figure_formats)
     if (path.ends_with("." + std::string(format.word))) return format.value;
-  throw Failure(Exit::usage, fmt::format("{}: \"{}\" does not end in .svg, .pdf or .png", printable_line(flag), printable_line(path)));
+  fail(Exit::usage, "{}: \"{}\" does not end in .svg, .pdf or .png", flag, path);
 }
 
 }  // namespace odrpo::app

@@ -9,9 +9,9 @@
 #include "app/reference/schema.hpp"
 #include "config/check/key_effect.hpp"
 #include "config/write/field_list.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/json.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/terminal.hpp"
 
 namespace odrpo::app {
@@ -93,15 +93,16 @@ Json json_of(const Listing& part) {
 int list(const ListOptions& options) {
   if (options.schema) {
     if (!options.what.empty() || options.json || !options.markdown.empty())
-      throw Failure(Exit::usage, "list --schema is about the whole suite file and is JSON already: it takes neither KIND, --json nor "
-                                 "--markdown");
+      fail(Exit::usage,
+           "list --schema is about the whole suite file and is JSON already: it takes neither KIND, --json nor "
+           "--markdown");
     need_room(std::size_t{24} << 20);  // the JSON library ends the program when its destructors get none
     put(suite_schema());
     return 0;
   }
   if (!options.markdown.empty()) {
     if (!options.what.empty() || options.json)
-      throw Failure(Exit::usage, "list --markdown PAGE prints a whole page: it takes neither KIND nor --json");
+      fail(Exit::usage, "list --markdown PAGE prints a whole page: it takes neither KIND nor --json");
     put(reference_page(options.markdown));
     return 0;
   }

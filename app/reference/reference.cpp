@@ -11,8 +11,8 @@
 #include "config/write/field_list.hpp"
 #include "estimators/compat.hpp"
 #include "estimators/formula_text.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
 #include "results/store/record.hpp"
@@ -42,7 +42,7 @@ std::string header(std::initializer_list<std::string> cells) {
 
 const Listing& part_of(const std::vector<Listing>& parts, std::string_view name) {
   const auto found = std::find_if(parts.begin(), parts.end(), [&](const Listing& p) { return p.name == name; });
-  if (found == parts.end()) throw Failure(Exit::internal, fmt::format("the vocabulary has no part {}", name));
+  if (found == parts.end()) fail(Exit::internal, "the vocabulary has no part {}", name);
   return *found;
 }
 

@@ -9,8 +9,7 @@
 #include "app/plot/plot.hpp"
 #include "app/run/provenance.hpp"
 #include "app/table/query.hpp"
-#include "kernels/shared/failure.hpp"
-#include "kernels/shared/utf8.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
@@ -59,8 +58,7 @@ void add_figures(HtmlPage& page, const ResultFile& file, const TableQuery& q) {
     std::size_t steps = 0;
     for (const FigurePanel& panel : figure.panels)
       for (const FigureSeries& series : panel.series) steps = std::max(steps, series.points.size());
-    if (steps < fewest_steps)
-      throw Failure(Exit::usage, fmt::format("a run has {} recorded steps, and a curve needs {}", steps, fewest_steps));
+    if (steps < fewest_steps) fail(Exit::usage, "a run has {} recorded steps, and a curve needs {}", steps, fewest_steps);
     return figure;
   });
   for (const TableModel& table : page.tables) {
@@ -155,7 +153,7 @@ HtmlPage page_of(const TableQuery& q) {
     TableQuery first = q;
     if (values.size() > 1) first.value = {values[0]};
     const ResultFile numbers = read_table_file(first, values, curve_columns(gain_curve));
-    if (numbers.digest != file.digest) throw Failure(Exit::io, fmt::format("'{}' was replaced while it was read", printable_line(q.path)));
+    if (numbers.digest != file.digest) fail(Exit::io, "'{}' was replaced while it was read", q.path);
     page.tables = chosen_tables(numbers, q, values);
     add_figures(page, numbers, first);
   }
@@ -174,8 +172,7 @@ std::string page_path(const std::string& input) {
   old.read(begin.data(), static_cast<std::streamsize>(begin.size()));
   begin.resize(static_cast<std::size_t>(std::max<std::streamsize>(old.gcount(), 0)));
   if (!begin.empty() && !is_html_page(begin))
-    throw Failure(Exit::io,
-                  fmt::format("'{}' is not a page of odrpo-bench, and stays; choose another file with -o", printable_line(path.string())));
+    fail(Exit::io, "'{}' is not a page of odrpo-bench, and stays; choose another file with -o", path.string());
   return path.string();
 }
 

@@ -8,6 +8,7 @@
 
 #include "config/spec.hpp"
 #include "config/suite.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/text.hpp"
 #include "train/schedule/run_order.hpp"
 
@@ -24,7 +25,7 @@ std::vector<int> device_numbers(const std::string& list) {
       throw Failure(Exit::usage, "--devices takes numbers of CUDA devices with commas between, such as 0,1; not \"" + list + "\"");
     numbers.push_back(std::stoi(word));
     if (std::count(numbers.begin(), numbers.end(), numbers.back()) > 1)
-      throw Failure(Exit::usage, fmt::format("--devices names device {} twice", numbers.back()));
+      fail(Exit::usage, "--devices names device {} twice", numbers.back());
   }
   return numbers;
 }
@@ -102,8 +103,7 @@ DeviceWish device_wish(const DeviceOptions& o) {
   wish.must = o.device == "cuda" || !o.devices.empty();
   wish.look = wish.must || o.device == "auto";
   if (o.precision == "tf32") wish.precision = ProductPrecision::tf32;
-  if (!o.precision.empty() && !wish.look)
-    throw Failure(Exit::usage, "--precision is of devices: it needs --device cuda or auto, or --devices");
+  if (!o.precision.empty() && !wish.look) fail(Exit::usage, "--precision is of devices: it needs --device cuda or auto, or --devices");
   if (o.devices.empty()) return wish;
   if (!o.device.empty() && o.device != "cuda")
     throw Failure(Exit::usage, "--devices chooses among CUDA devices: leave --device " + o.device + " out");

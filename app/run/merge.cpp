@@ -19,6 +19,7 @@
 #include "config/suite.hpp"
 #include "kernels/shared/json.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/signals.hpp"
 #include "kernels/system/terminal.hpp"
@@ -42,13 +43,12 @@ void check_alike(const std::vector<Part>& parts) {
                                             : fmt::format("'{}' was trained by version {} of odrpo-bench, and this is version {}: merge with that one",
                                                           path, printable_line(theirs), version));
     if (const std::string which = part.text(part_text); !which.empty() && !PartOfSuite::read(which))
-      throw Failure(Exit::bad_input, fmt::format("'{}' says that it is part \"{}\", which no suite has", path, printable_line(which)));
+      fail(Exit::bad_input, "'{}' says that it is part \"{}\", which no suite has", path, which);
     const std::string before = fmt::format("'{}' cannot be merged with '{}': ", path, printable_line(first.path));
-    if (part.suite != first.suite)
-      throw Failure(Exit::bad_input, fmt::format("{}it is of the suite {}, the other of {}", before, printable_line(part.suite), printable_line(first.suite)));
+    if (part.suite != first.suite) fail(Exit::bad_input, "{}it is of the suite {}, the other of {}", before, part.suite, first.suite);
     if (part.whole() == first.whole()) continue;
     for (const auto& [name, what] : {std::pair("overrides", "--set"), std::pair("only", "--only"), std::pair("suite", "suite file")})
-      if (part.text(name) != first.text(name)) throw Failure(Exit::bad_input, fmt::format("{}they were trained with another {}", before, what));
+      if (part.text(name) != first.text(name)) fail(Exit::bad_input, "{}they were trained with another {}", before, what);
     throw Failure(Exit::bad_input, before + "files that their suite names (scores, judges) differed");
   }
 }
@@ -88,8 +88,7 @@ FoundSuite suite_of(const std::vector<Part>& parts, const std::string& given, co
                                   : load_suite(path, found.options.set, found.options.only);
       found.facts = facts_of(found.suite, found.options, trained_by(parts), argv);
       if (found.facts.fingerprint != first.whole())
-        throw Failure(Exit::bad_input, fmt::format("'{}' is not the suite of '{}': it, or a file that it names there, is another one",
-                                                   printable_line(path), printable_line(first.path)));
+        fail(Exit::bad_input, "'{}' is not the suite of '{}': it, or a file that it names there, is another one", path, first.path);
       if (given.empty() && !exists(path) && exists(beside.string())) found.options.path = beside.string();
       return found;
     } catch (const Failure& failure) {
@@ -119,7 +118,7 @@ void refuse_own_part(const std::string& output, const std::vector<Part>& parts) 
   for (const Part& part : parts)
     for (const std::string& path : {output, output + ".work"})
       if (std::error_code ignored; std::filesystem::equivalent(path, part.path, ignored))
-        throw Failure(Exit::io, fmt::format("'{}' is made of the part '{}'; choose another -o", printable_line(output), printable_line(part.path)));
+        fail(Exit::io, "'{}' is made of the part '{}'; choose another -o", output, part.path);
 }
 
 // on stderr what is missing, on stdout the commands that train it

@@ -11,7 +11,7 @@
 
 #include "kernels/system/host.hpp"
 #include "kernels/shared/clock.hpp"
-#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -87,7 +87,7 @@ struct MpiJob::State {
 MpiJob::MpiJob() : state_(std::make_unique<State>()) {
   int got = 0;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &got) != MPI_SUCCESS || got < MPI_THREAD_FUNNELED)
-    throw Failure(Exit::internal, "MPI does not start, or allows no threads beside the one that uses it");
+    fail(Exit::internal, "MPI does not start, or allows no threads beside the one that uses it");
   State& s = *state_;
   s.open = true;
   MPI_Comm_rank(MPI_COMM_WORLD, &s.link.rank);

@@ -1,6 +1,6 @@
 // Built without MPI: nothing can be joined.
 #include "app/run/mpi.hpp"
-#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
 
 namespace odrpo::app {
 
@@ -9,9 +9,9 @@ struct MpiJob::State {
 };
 
 MpiJob::MpiJob() {
-  throw Failure(Exit::usage,
-                "an MPI launcher started several ranks, and this program was built without MPI: build it by ./bootstrap.sh --mpi COMMAND or "
-                "cmake -DODRPO_MPI=ON, or give each rank a part with --shard auto/N");
+  fail(Exit::usage,
+       "an MPI launcher started several ranks, and this program was built without MPI: build it by ./bootstrap.sh --mpi COMMAND or "
+       "cmake -DODRPO_MPI=ON, or give each rank a part with --shard auto/N");
 }
 MpiJob::~MpiJob() = default;
 void MpiJob::leave(int) {}

@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/text.hpp"
 
 namespace odrpo::app {
@@ -18,9 +18,7 @@ namespace {
 using Variable = std::function<const char*(const char*)>;
 constexpr std::size_t most_parts = PartOfSuite::most;
 
-[[noreturn]] void refuse(const std::string& text, const std::string& why) {
-  throw Failure(Exit::usage, fmt::format("--shard {}: {}", printable_line(text), why));
-}
+[[noreturn]] void refuse(const std::string& text, const std::string& why) { fail(Exit::usage, "--shard {}: {}", text, why); }
 
 // A variable that must be a whole number; nothing when it is not set.
 std::optional<long long> task_number(const char* name, const std::string& text, const Variable& variable) {

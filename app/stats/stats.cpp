@@ -15,6 +15,7 @@
 #include "config/read/read_file.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
@@ -37,7 +38,7 @@ std::vector<std::string> parts_of(const char* flag, const std::string& list) {
   std::vector<std::string> parts;
   for (const CsvField& field : fields) parts.push_back(csv_text(field));
   if (!one_line || errors.any() || std::find(parts.begin(), parts.end(), "") != parts.end())
-    throw Failure(Exit::usage, fmt::format("{}: \"{}\" is not a list of words with commas between", flag, printable_line(list)));
+    fail(Exit::usage, "{}: \"{}\" is not a list of words with commas between", flag, list);
   return parts;
 }
 
@@ -60,7 +61,7 @@ RunColumns run_columns(const StatsOptions& o) {
                                                                  {"--value is required: column of the numbers", &o.value}};
   for (const auto& [message, text] : required)
     if (text->empty()) throw Failure(Exit::usage, message);
-  if (!o.where.empty()) throw Failure(Exit::usage, "--where: only a result file's runs are chosen by it");
+  if (!o.where.empty()) fail(Exit::usage, "--where: only a result file's runs are chosen by it");
   RunColumns columns{o.unit, parts_of("--cell", o.cell), o.value, {}};
   if (!o.task.empty()) columns.task = parts_of("--task", o.task);
   std::vector<std::string> all = columns.cell;
@@ -68,8 +69,7 @@ RunColumns run_columns(const StatsOptions& o) {
   all.insert(all.end(), {o.unit, o.value});
   std::sort(all.begin(), all.end());
   if (const auto twice = std::adjacent_find(all.begin(), all.end()); twice != all.end())
-    throw Failure(Exit::usage,
-                  fmt::format("column \"{}\" is named twice: each column is one of unit, cell, value and task", printable_line(*twice)));
+    fail(Exit::usage, "column \"{}\" is named twice: each column is one of unit, cell, value and task", *twice);
   return columns;
 }
 
@@ -87,8 +87,8 @@ void must_have(const char* flag, const StatsReport& report, std::size_t column, 
   if (std::find(texts.begin(), texts.end(), text) != texts.end()) return;
   for (std::string& t : texts) t = printable_line(t);
   const std::vector<std::string_view> views(texts.begin(), texts.end());
-  throw Failure(Exit::usage, fmt::format("{}: no cell has {} \"{}\"{}\nIt has {}", flag, printable_line(report.columns.cell[column]),
-                                         printable_line(text), is_number(text) ? "" : did_you_mean(text, texts), one_of(views)));
+  fail(Exit::usage, "{}: no cell has {} \"{}\"{}\nIt has {}", flag, report.columns.cell[column], text,
+       is_number(text) ? "" : did_you_mean(text, texts), one_of(views));
 }
 
 /// "grpo", "grpo,1", "votes=1": each part is the text of the next column, or of the one that it names.
@@ -104,8 +104,7 @@ void choose_baseline(StatsReport& report, const std::string& words) {
     if (column == next) ++next;
     if (column < columns.size() && text.starts_with(columns[column] + "=")) text.erase(0, columns[column].size() + 1);
     if (column >= columns.size() || baseline[column])
-      throw Failure(Exit::usage, fmt::format("--baseline: \"{}\" has more texts than a cell has columns ({})", printable_line(words),
-                                             printable_line(joined(columns))));
+      fail(Exit::usage, "--baseline: \"{}\" has more texts than a cell has columns ({})", words, joined(columns));
     must_have("--baseline", report, column, text);
     baseline[column] = text;
   }
@@ -120,39 +119,37 @@ void choose_baseline(StatsReport& report, const std::string& words) {
       if (baseline[i] && cell[i] != *baseline[i]) return false;
     return true;
   };
-  if (std::none_of(cells.begin(), cells.end(), fits))
-    throw Failure(Exit::usage, fmt::format("--baseline: no cell is \"{}\"", printable_line(report.baseline)));
+  if (std::none_of(cells.begin(), cells.end(), fits)) fail(Exit::usage, "--baseline: no cell is \"{}\"", report.baseline);
 }
 
 /// "votes=1:8"; the text before or after the colon may hold colons too.
 void choose_contrast(StatsReport& report, const std::string& words) {
   const std::vector<std::string>& columns = report.columns.cell;
   const std::string wanted = "COLUMN=WITH:WITHOUT, as votes=1:8";
-  if (report.options.baseline.empty()) throw Failure(Exit::usage, "--contrast: there is no baseline to subtract; --baseline names one");
+  if (report.options.baseline.empty()) fail(Exit::usage, "--contrast: there is no baseline to subtract; --baseline names one");
   std::size_t column = columns.size();
   for (std::size_t i = 0; i < columns.size(); ++i)
     if (words.starts_with(columns[i] + "=") && (column == columns.size() || columns[i].size() > columns[column].size())) column = i;
   if (column == columns.size()) {
     const std::string name = words.substr(0, words.find('='));
-    throw Failure(Exit::usage, fmt::format("--contrast wants {}: \"{}\" is not a column of --cell{}", wanted, printable_line(name),
-                                           did_you_mean(name, columns)));
+    fail(Exit::usage, "--contrast wants {}: \"{}\" is not a column of --cell{}", wanted, name, did_you_mean(name, columns));
   }
   const std::string texts = words.substr(columns[column].size() + 1);
   const std::vector<std::string> known = texts_in(report.runs, column);
   const auto is_known = [&](const std::string& text) { return std::find(known.begin(), known.end(), text) != known.end(); };
   std::size_t colon = texts.find(':');
-  if (colon == std::string::npos)
-    throw Failure(Exit::usage, fmt::format("--contrast wants {}: \"{}\" has no colon", wanted, printable_line(words)));
+  if (colon == std::string::npos) fail(Exit::usage, "--contrast wants {}: \"{}\" has no colon", wanted, words);
   for (std::size_t at = colon; at != std::string::npos; at = texts.find(':', at + 1))
     if (is_known(texts.substr(0, at)) && is_known(texts.substr(at + 1))) colon = at;
   const ContrastChoice contrast{column, texts.substr(0, colon), texts.substr(colon + 1)};
   must_have("--contrast", report, column, contrast.with);
   must_have("--contrast", report, column, contrast.without);
-  if (contrast.with == contrast.without) throw Failure(Exit::usage, "--contrast: WITH and WITHOUT are the same");
+  if (contrast.with == contrast.without) fail(Exit::usage, "--contrast: WITH and WITHOUT are the same");
   if (report.options.baseline[column])
-    throw Failure(Exit::usage, fmt::format("--contrast: the baseline has a {} of its own, so that it would cancel out; --baseline must "
-                                           "leave this column to the rows",
-                                           printable_line(columns[column])));
+    fail(Exit::usage,
+         "--contrast: the baseline has a {} of its own, so that it would cancel out; --baseline must "
+         "leave this column to the rows",
+         columns[column]);
   report.options.contrast = contrast;
 }
 
@@ -166,8 +163,7 @@ StatisticsOptions options_of(const StatsOptions& o) {
   if (!o.gamma.empty()) options.gamma = number("--gamma", o.gamma);
   if (!o.thresholds.empty())
     for (const std::string& text : parts_of("--thresholds", o.thresholds)) options.thresholds.push_back(number("--thresholds", text));
-  if (options.thresholds.size() > most_thresholds)
-    throw Failure(Exit::usage, fmt::format("--thresholds: more than {} numbers", most_thresholds));
+  if (options.thresholds.size() > most_thresholds) fail(Exit::usage, "--thresholds: more than {} numbers", most_thresholds);
   return options;
 }
 
@@ -188,11 +184,10 @@ int stats(const StatsOptions& o) {
     report.runs = parse_runs(csv, printable_line(o.path), report.columns);
   }
   if (report.runs.cells.size() > most_cells)
-    throw Failure(Exit::limits, fmt::format("{} cells are more than {}: is one of the columns of --cell different in every run?",
-                                            report.runs.cells.size(), most_cells));
+    fail(Exit::limits, "{} cells are more than {}: is one of the columns of --cell different in every run?", report.runs.cells.size(),
+         most_cells);
   if (report.runs.cells.size() * report.runs.tasks.size() > most_strata)
-    throw Failure(Exit::limits,
-                  fmt::format("{} cells x {} tasks are more than {}", report.runs.cells.size(), report.runs.tasks.size(), most_strata));
+    fail(Exit::limits, "{} cells x {} tasks are more than {}", report.runs.cells.size(), report.runs.tasks.size(), most_strata);
   const std::string usual = report.usual_baseline.empty() ? "" : csv_field(report.usual_baseline);
   const std::string baseline = o.baseline.empty() ? usual : result && o.baseline == "none" ? "" : o.baseline;
   if (!baseline.empty()) choose_baseline(report, baseline);
@@ -214,14 +209,14 @@ namespace {
 std::string dimension_of(const std::vector<std::string>& names, const std::string& word, const char* flag) {
   const std::string name = word == values_dimension ? word : dimension_named(names, word, flag);
   if (std::find(names.begin(), names.end(), name) != names.end()) return name;
-  throw Failure(Exit::usage, fmt::format("{}: the values of a table do not tell its cells apart", flag));
+  fail(Exit::usage, "{}: the values of a table do not tell its cells apart", flag);
 }
 
 }  // namespace
 
 void read_result_runs(const StatsOptions& o, const std::vector<std::string>& cell, const std::vector<std::string>& task,
                       StatsReport& report) {
-  if (!o.unit.empty() && o.unit != "seed") throw Failure(Exit::usage, "--unit: the runs of a result file are paired by seed");
+  if (!o.unit.empty() && o.unit != "seed") fail(Exit::usage, "--unit: the runs of a result file are paired by seed");
   TableQuery query;
   query.path = o.path;
   query.where = o.where;

@@ -13,6 +13,7 @@
 #include "estimators/estimator.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
 #include "results/export/json_text.hpp"
@@ -27,8 +28,7 @@ namespace {
 /// The words of a list with commas.
 std::vector<std::string> listed_words(const char* flag, const std::string& list) {
   std::vector<std::string> words = split(list, ',');
-  if (std::find(words.begin(), words.end(), "") != words.end())
-    throw Failure(Exit::usage, fmt::format("{}: a word is missing in \"{}\"", flag, list));
+  if (std::find(words.begin(), words.end(), "") != words.end()) fail(Exit::usage, "{}: a word is missing in \"{}\"", flag, list);
   return words;
 }
 
@@ -77,18 +77,18 @@ TableSpec asked_spec(const ResultFile& head, const TableQuery& o) {
   if (!o.baseline.empty()) ask_baselines(o.baseline, spec);
   if (!o.compare.empty()) {
     spec.compare = listed_word("--compare", compare_words, o.compare);
-    if (!spec.compares()) throw Failure(Exit::usage, "--compare: there is no baseline to compare with; --baseline names one");
+    if (!spec.compares()) fail(Exit::usage, "--compare: there is no baseline to compare with; --baseline names one");
   }
   if (!o.correction.empty()) {
     spec.correction = listed_word("--correction", correction_words, o.correction);
-    if (!spec.compares()) throw Failure(Exit::usage, "--correction: there is no baseline to compare with; --baseline names one");
+    if (!spec.compares()) fail(Exit::usage, "--correction: there is no baseline to compare with; --baseline names one");
   }
   if (!o.best.empty()) spec.best = o.best;
   else std::erase_if(spec.best, [&](const std::string& axis) { return same_axis(axis, spec.rows) || same_axis(axis, spec.columns); });
   if (o.tune_seeds >= 0) spec.tune_seeds = o.tune_seeds;
   else if (spec.best.empty()) spec.tune_seeds = 0;  // the suite's were for a choice that this table does not make
   if (o.tune_seeds > 0 && spec.best.empty())
-    throw Failure(Exit::usage, "--tune-seeds: there is nothing to choose; --best names an axis of which each cell takes its best value");
+    fail(Exit::usage, "--tune-seeds: there is nothing to choose; --best names an axis of which each cell takes its best value");
   return spec;
 }
 
@@ -273,15 +273,13 @@ double power_difference(std::string_view text, const TableModel& table) {
   const bool percent = text.ends_with('%');
   const double number = number_from<double>(text.substr(0, text.size() - percent)).value_or(0);
   if (!(number > 0) || !std::isfinite(number))
-    throw Failure(Exit::usage, fmt::format("--power: \"{}\" is not a difference above 0, as 2% or 0.1", printable_line(std::string(text))));
-  if (!table.spec.compares()) throw Failure(Exit::usage, "--power: there is no baseline to differ from; --baseline names one");
+    fail(Exit::usage, "--power: \"{}\" is not a difference above 0, as 2% or 0.1", std::string(text));
+  if (!table.spec.compares()) fail(Exit::usage, "--power: there is no baseline to differ from; --baseline names one");
   for (const TableValue& value : table.values) {
-    if (value.share)
-      throw Failure(Exit::usage,
-                    fmt::format("--power: \"{}\" is a share of runs, whose differences have no standard deviation", value.name));
+    if (value.share) fail(Exit::usage, "--power: \"{}\" is a share of runs, whose differences have no standard deviation", value.name);
     if (percent && !value.percent && value.unit != "%")
-      throw Failure(Exit::usage, fmt::format("--power: \"{}\" is shown in {}: give the difference without %, or --compare percent",
-                                             value.name, value.unit.empty() ? "a unit of its own" : value.unit));
+      fail(Exit::usage, "--power: \"{}\" is shown in {}: give the difference without %, or --compare percent", value.name,
+           value.unit.empty() ? "a unit of its own" : value.unit);
   }
   return number;
 }
@@ -292,12 +290,12 @@ int table(const TableOptions& o) {
   constexpr std::string_view formats[] = {"text", "md", "latex", "csv", "json"};
   const std::string format = o.format.empty() ? "text" : o.format;
   if (std::find(std::begin(formats), std::end(formats), format) == std::end(formats))
-    throw Failure(Exit::usage, fmt::format("--format: \"{}\" is not one of {}", o.format, fmt::join(formats, ", ")));
+    fail(Exit::usage, "--format: \"{}\" is not one of {}", o.format, fmt::join(formats, ", "));
   const auto legend = find_word(std::span<const Word<Legend>>(legend_words), o.legend);
   if (!o.legend.empty() && !legend) throw Failure(Exit::usage, "--legend: \"" + o.legend + "\" is not one of none, short, full");
   if (legend && (format == "csv" || format == "json")) throw Failure(Exit::usage, "--legend: " + format + " has everything in its fields");
-  if (o.siunitx && format != "latex") throw Failure(Exit::usage, "--siunitx: only --format latex has numbers for it");
-  if (!o.curve.empty() && !o.value.empty()) throw Failure(Exit::usage, "--curve takes the place of --value; give one of them");
+  if (o.siunitx && format != "latex") fail(Exit::usage, "--siunitx: only --format latex has numbers for it");
+  if (!o.curve.empty() && !o.value.empty()) fail(Exit::usage, "--curve takes the place of --value; give one of them");
   const bool for_programs = format == "csv" || format == "json";
   const ResultFile file = read_table_file(o, curve_columns(o.curve));
   TableModel model = o.curve.empty() ? query_table(file, o) : query_curve(file, o, o.curve, for_programs ? every_step : shown_steps);

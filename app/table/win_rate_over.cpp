@@ -14,9 +14,9 @@
 #include "envs/toy_lm/held_out.hpp"
 #include "estimators/estimator.hpp"
 #include "kernels/math.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "results/table/table.hpp"
 #include "results/table/table_spec.hpp"
 
@@ -101,8 +101,8 @@ void add_win_rates(ResultFile& file, const std::string& path, const std::vector<
     if (meant.empty() && !lenient) {
       std::vector<std::string> shown;
       for (const std::string& known : estimator.words) shown.push_back(printable_text(known));
-      throw Failure(Exit::usage, fmt::format("value: \"{}\": the results have no estimator \"{}\" (they have {}){}", name,
-                                             printable_text(word), fmt::join(shown, ", "), did_you_mean(word, shown)));
+      fail(Exit::usage, "value: \"{}\": the results have no estimator \"{}\" (they have {}){}", name, printable_text(word),
+           fmt::join(shown, ", "), did_you_mean(word, shown));
     }
     // as the file writes the estimator; of another word for it, as the value writes it
     Column column;

@@ -17,6 +17,7 @@
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/terminal.hpp"
 #include "train/worlds/bound_world.hpp"
 
@@ -64,9 +65,9 @@ std::vector<PolicyConfig> read_policies(const TheoryBoundOptions& o) {
   if (words.empty()) words = {"tabular", "linear"};
   for (const std::string& word : words) {
     const PolicyKind kind = word_or_refuse("--policy", policy_words, word);
-    if (kind == PolicyKind::transformer) throw Failure(Exit::usage, "--policy: the bandit's policies are tabular and linear");
+    if (kind == PolicyKind::transformer) fail(Exit::usage, "--policy: the bandit's policies are tabular and linear");
     for (const double tilt : o.tilts.empty() ? std::vector<double>{0} : read_numbers("--tilt", o.tilts)) {
-      if (!(tilt >= 0 && tilt <= most_tilt)) throw Failure(Exit::usage, fmt::format("--tilt: {} is not in 0..{}", number_text(tilt), most_tilt));
+      if (!(tilt >= 0 && tilt <= most_tilt)) fail(Exit::usage, "--tilt: {} is not in 0..{}", number_text(tilt), most_tilt);
       PolicyConfig policy;
       policy.kind = kind;
       policy.tilt = tilt;
@@ -84,7 +85,7 @@ std::vector<Case> read_cases(const TheoryBoundOptions& o) {
     read_values(o, c.levels);
     for (const int votes : read_wholes("--votes", o.votes, 1, most_votes, {1})) {
       c.votes = votes;
-      if (const auto why = whole_score_refusal(c.config, votes)) throw Failure(Exit::usage, fmt::format("rater {}: {}", shown(name), *why));
+      if (const auto why = whole_score_refusal(c.config, votes)) fail(Exit::usage, "rater {}: {}", shown(name), *why);
       for (const PolicyConfig& policy : read_policies(o)) {
         c.policy = policy;
         const auto same = [&](const Case& other) {
@@ -111,8 +112,8 @@ void check_seconds(const TheoryBoundOptions& o, const std::vector<Case>& cases, 
     }
   }
   if (seconds > most_seconds)
-    throw Failure(Exit::limits, fmt::format("this would take about {}; the limit is {}: fewer --prompts, --worlds, --batches, --votes or cases",
-                                            seconds_text(seconds), seconds_text(most_seconds)));
+    fail(Exit::limits, "this would take about {}; the limit is {}: fewer --prompts, --worlds, --batches, --votes or cases",
+         seconds_text(seconds), seconds_text(most_seconds));
 }
 
 /// What an estimator gives; a posterior one under the rater's own model.
@@ -166,7 +167,7 @@ int theory_bound(const TheoryBoundOptions& o) {
     std::erase_if(estimators, [&](const EstimatorConfig& config) {
       if (!config.posterior) return false;
       const std::string why = "posterior scores are qualities, which have no values of levels";
-      if (!o.estimators.empty()) throw Failure(Exit::usage, fmt::format("--estimator {}: {}", name_of(config), why));
+      if (!o.estimators.empty()) fail(Exit::usage, "--estimator {}: {}", name_of(config), why);
       table.notes.push_back(fmt::format("left out: {}: {}", name_of(config), why));
       return true;
     });
@@ -174,9 +175,9 @@ int theory_bound(const TheoryBoundOptions& o) {
     if (!config.posterior) continue;
     posterior = true;
     config.prior = o.prior.empty() ? PriorRule::following : word_or_refuse("--prior", prior_words, o.prior);
-    if (config.prior == PriorRule::moments) throw Failure(Exit::usage, "--prior: a map has a prior that is fixed, or that followed the policy");
+    if (config.prior == PriorRule::moments) fail(Exit::usage, "--prior: a map has a prior that is fixed, or that followed the policy");
   }
-  if (!o.prior.empty() && !posterior) throw Failure(Exit::usage, "--prior: only posterior estimators have one, and none is asked for");
+  if (!o.prior.empty() && !posterior) fail(Exit::usage, "--prior: only posterior estimators have one, and none is asked for");
   const std::vector<int> sizes = read_wholes("--group-size", o.group_sizes, 2, 255, {8});
   const std::vector<Case> cases = read_cases(o);
   check_seconds(o, cases, sizes);

@@ -11,8 +11,7 @@
 #include "app/theory/result_table.hpp"
 #include "config/spec.hpp"
 #include "estimators/theory/field.hpp"
-#include "kernels/shared/failure.hpp"
-#include "kernels/shared/utf8.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"
 
@@ -37,7 +36,7 @@ struct Asked {
 
 std::vector<Asked> of_flags(const TheoryCurlOptions& o, TheoryTable& table) {
   const std::vector<EstimatorConfig> estimators = read_estimators(o, paper_estimators(), table.notes);
-  if (!o.values.empty() && !o.levels.empty()) throw Failure(Exit::usage, "--values and --levels both say what the levels are: keep one");
+  if (!o.values.empty() && !o.levels.empty()) fail(Exit::usage, "--values and --levels both say what the levels are: keep one");
   std::vector<int> levels = read_wholes("--levels", o.levels, 2, most_theory_levels, range_of(2, 10));
   if (!o.values.empty()) levels = {static_cast<int>(read_values(o, 0).size())};
   std::vector<Asked> asked;
@@ -52,7 +51,7 @@ std::vector<Asked> of_flags(const TheoryCurlOptions& o, TheoryTable& table) {
 std::vector<Asked> of_suite(const TheoryCurlOptions& o, TheoryTable& table) {
   if (!o.estimators.empty() || !o.levels.empty() || !o.group_sizes.empty() || !o.values.empty() || !o.compat.empty() || !o.median.empty() ||
       o.k > 0 || o.origin != 1)
-    throw Failure(Exit::usage, "the suite says estimators, conventions, levels and group sizes; give a suite or flags");
+    fail(Exit::usage, "the suite says estimators, conventions, levels and group sizes; give a suite or flags");
   std::string path = o.suite;
   const Suite suite = load_named_suite(path, {}, {});
   std::vector<Asked> asked;
@@ -74,7 +73,7 @@ std::vector<Asked> of_suite(const TheoryCurlOptions& o, TheoryTable& table) {
     }
     asked.push_back(one);
   }
-  if (asked.empty()) throw Failure(Exit::usage, fmt::format("{}: no estimator of this suite has an update field", printable_line(o.suite)));
+  if (asked.empty()) fail(Exit::usage, "{}: no estimator of this suite has an update field", o.suite);
   std::stable_sort(asked.begin(), asked.end(), [](const Asked& a, const Asked& b) {
     return std::pair(a.values.size(), a.members) < std::pair(b.values.size(), b.members);
   });
@@ -96,9 +95,8 @@ int theory_curl(const TheoryCurlOptions& o) {
   double work = 0;
   for (const Asked& a : asked) work += mean_curl_work(a.setting());
   if (work > most_work)
-    throw Failure(Exit::limits,
-                  fmt::format("the whole table would take {:.1e} steps; the limit is {:.0e}: fewer levels, group sizes or estimators", work,
-                              most_work));
+    fail(Exit::limits, "the whole table would take {:.1e} steps; the limit is {:.0e}: fewer levels, group sizes or estimators", work,
+         most_work);
   std::vector<EstimatorConfig> estimators;
   for (const Asked& a : asked)
     if (std::find(estimators.begin(), estimators.end(), a.config) == estimators.end()) estimators.push_back(a.config);

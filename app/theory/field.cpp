@@ -14,7 +14,7 @@
 #include "envs/rater/vote.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/theory/field.hpp"
-#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
 
@@ -37,7 +37,7 @@ TheoryTable channel_field_table(const TheoryFieldOptions& o) {
   const TheoryPoint at = read_point(o, table);
   const int levels = static_cast<int>(at.p.size());
   const RaterConfig rater = rater_named(o.rater);
-  const auto refuse = [&](const std::string& why) { throw Failure(Exit::usage, fmt::format("--rater {}: {}", shown(o.rater), why)); };
+  const auto refuse = [&](const std::string& why) { fail(Exit::usage, "--rater {}: {}", shown(o.rater), why); };
   if (const int own = rater_levels(rater); own > 0 && own != levels) refuse(fmt::format("it has {} levels, and --p has {}", own, levels));
   if (scored_responses(rater.noise) != nullptr) refuse("the responses of a file have no score that follows from a true level");
   const std::vector<int> votes = read_wholes("--votes", o.votes, 1, max_law_votes, {1});
@@ -49,9 +49,10 @@ TheoryTable channel_field_table(const TheoryFieldOptions& o) {
     for (const int m : at.sizes)
       work += static_cast<double>(votes.size()) * channel_field_work({config, at.values, m}, prompt_traits(rater).size());
   if (work > most_table_work)
-    throw Failure(Exit::limits, fmt::format("the whole table would take {:.1e} steps; the limit is {:.0e}: fewer --group-size, --votes or "
-                                            "--estimator",
-                                            work, most_table_work));
+    fail(Exit::limits,
+         "the whole table would take {:.1e} steps; the limit is {:.0e}: fewer --group-size, --votes or "
+         "--estimator",
+         work, most_table_work);
   table.title = fmt::format("exact update under the scores of rater {}; true levels have p = {}", shown(o.rater), list_text(at.p));
   table.columns = {"estimator", "M", "N", "level", "F_exact", "F", "bias", "gradient", "sd", "snr", "flips", "cosine"};
   for (const int n : votes) {
@@ -108,7 +109,7 @@ bool is_of_paper(const EstimatorConfig& c) {
 /// `theory field --triangle`: the loop of three levels.
 TheoryTable loop_table(const TheoryFieldOptions& o) {
   const double corner = *o.triangle;
-  if (!(corner > 0 && 3 * corner < 1)) throw Failure(Exit::usage, "--triangle: a share above 0 and below 1/3 is needed, such as 0.1");
+  if (!(corner > 0 && 3 * corner < 1)) fail(Exit::usage, "--triangle: a share above 0 and below 1/3 is needed, such as 0.1");
   TheoryTable table;
   table.facts = {{"corner", {corner}}, {"values", read_values(o, 3)}};
   table.title =
@@ -134,13 +135,14 @@ TheoryTable loop_table(const TheoryFieldOptions& o) {
 
 int theory_field(const TheoryFieldOptions& o) {
   const TheoryFormat format = theory_format(o);
-  if (o.rater.empty() && !o.votes.empty()) throw Failure(Exit::usage, "--votes: only scores of a rater have votes; --rater names one");
-  if (o.triangle && !o.rater.empty()) throw Failure(Exit::usage, "--triangle goes around a loop of exact scores, and --rater is at a point: keep one");
+  if (o.rater.empty() && !o.votes.empty()) fail(Exit::usage, "--votes: only scores of a rater have votes; --rater names one");
+  if (o.triangle && !o.rater.empty())
+    fail(Exit::usage, "--triangle goes around a loop of exact scores, and --rater is at a point: keep one");
   if (!o.rater.empty()) {
     put(theory_text(channel_field_table(o), format));
     return static_cast<int>(Exit::ok);
   }
-  if (o.triangle && !o.p.empty()) throw Failure(Exit::usage, "--triangle goes around a loop, and --p is a point: keep one");
+  if (o.triangle && !o.p.empty()) fail(Exit::usage, "--triangle goes around a loop, and --p is a point: keep one");
   if (o.triangle) {
     put(theory_text(loop_table(o), format));
     return static_cast<int>(Exit::ok);

@@ -13,7 +13,7 @@
 #include "app/theory/request.hpp"
 #include "app/theory/result_table.hpp"
 #include "envs/judge/simulate_scores.hpp"
-#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
@@ -68,7 +68,7 @@ MeanLeverage mean_leverage(const TheorySetting& setting, const Groups& groups, i
 Groups drawn_groups(const TheoryLeverageOptions& o, int size, int& levels) {
   RaterConfig rater = rater_named(o.rater);
   if (rater.text != TextJudge{})
-    throw Failure(Exit::usage, fmt::format("rater {} looks at the text of responses, and simulated responses have none", shown(o.rater)));
+    fail(Exit::usage, "rater {} looks at the text of responses, and simulated responses have none", shown(o.rater));
   levels = simulated_levels(rater, 0);
   std::erase_if(rater.noise, [](const Noise& n) {
     return std::holds_alternative<LowOutliers>(n) || std::holds_alternative<HighOutliers>(n) || std::holds_alternative<Veto>(n);
@@ -81,7 +81,7 @@ Groups drawn_groups(const TheoryLeverageOptions& o, int size, int& levels) {
       for_each_score(made.table, response, [&](int level, std::uint32_t) { group.push_back(level); });
     if (static_cast<int>(group.size()) == size) groups.push_back(std::move(group));
   }
-  if (groups.empty()) throw Failure(Exit::usage, fmt::format("rater {} leaves no whole group of {}", shown(o.rater), size));
+  if (groups.empty()) fail(Exit::usage, "rater {} leaves no whole group of {}", shown(o.rater), size);
   return groups;
 }
 
@@ -93,9 +93,9 @@ int theory_leverage(const TheoryLeverageOptions& o) {
   std::vector<std::string> usual = paper_estimators();
   usual.insert(usual.begin() + 1, "reinforce");
   const std::vector<EstimatorConfig> estimators = read_estimators(o, usual, table.notes);
-  if (!o.rater.empty() && !o.group.empty()) throw Failure(Exit::usage, "--rater draws groups, and --group is one: keep one");
+  if (!o.rater.empty() && !o.group.empty()) fail(Exit::usage, "--rater draws groups, and --group is one: keep one");
   if (o.rater.empty() && !o.group_sizes.empty())
-    throw Failure(Exit::usage, "--group-size: only groups drawn by --rater have one; --group says the scores themselves");
+    fail(Exit::usage, "--group-size: only groups drawn by --rater have one; --group says the scores themselves");
   if (!o.figure.empty()) figure_format("--figure", o.figure), check_output(o.figure, "");
 
   Groups groups;
@@ -105,16 +105,16 @@ int theory_leverage(const TheoryLeverageOptions& o) {
     std::vector<int> group;
     for (const double score : o.group.empty() ? std::vector<double>{7, 7, 8, 8, 7, 9, 8, 7} : read_numbers("--group", o.group)) {
       if (!(score >= 1 && score <= most_score && score == std::floor(score)))
-        throw Failure(Exit::usage, fmt::format("--group: {} is not a whole score in 1..{}", number_text(score), most_score));
+        fail(Exit::usage, "--group: {} is not a whole score in 1..{}", number_text(score), most_score);
       group.push_back(static_cast<int>(score));
     }
-    if (group.size() < 2) throw Failure(Exit::usage, "--group: at least two scores are needed");
+    if (group.size() < 2) fail(Exit::usage, "--group: at least two scores are needed");
     levels = std::max(levels, *std::max_element(group.begin(), group.end()));
     table.facts = {{"group", {group.begin(), group.end()}}};
     groups.push_back(std::move(group));
   } else {
     const std::vector<int> sizes = read_wholes("--group-size", o.group_sizes, 2, 255, {8});
-    if (sizes.size() != 1) throw Failure(Exit::usage, "--group-size: one size is needed for the groups of a rater");
+    if (sizes.size() != 1) fail(Exit::usage, "--group-size: one size is needed for the groups of a rater");
     groups = drawn_groups(o, sizes[0], levels);
     table.facts = {{"groups", {static_cast<double>(groups.size())}},
                    {"group_size", {static_cast<double>(sizes[0])}},
@@ -129,8 +129,8 @@ int theory_leverage(const TheoryLeverageOptions& o) {
   const double corrupted = static_cast<double>(groups.size()) * (o.rater.empty() ? members : 1);
   const double steps = corrupted * static_cast<double>(estimators.size() * outliers.size()) * 2 * levels * (levels + members);
   if (steps > most_histogram_steps)
-    throw Failure(Exit::limits, fmt::format("so many groups, members, estimators and outliers need {:.1e} steps; the limit is {:.0e}",
-                                            steps, most_histogram_steps));
+    fail(Exit::limits, "so many groups, members, estimators and outliers need {:.1e} steps; the limit is {:.0e}", steps,
+         most_histogram_steps);
   std::vector<LeveragePoint> points;
   for (const EstimatorConfig& config : estimators) {
     const TheorySetting setting{config, plain_values(levels), members};

@@ -12,9 +12,9 @@
 #include "estimators/formula_text.hpp"
 #include "estimators/level_values.hpp"
 #include "estimators/weights.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -22,7 +22,7 @@ namespace {
 int read_whole(std::string_view flag, const std::string& item, int least, int most) {
   const double value = flag_number(flag, item);
   if (value != std::floor(value) || value < least || value > most)
-    throw Failure(Exit::usage, fmt::format("{}: {} is not a whole number in {}..{}", flag, shown(item), least, most));
+    fail(Exit::usage, "{}: {} is not a whole number in {}..{}", flag, shown(item), least, most);
   return static_cast<int>(value);
 }
 
@@ -35,7 +35,7 @@ std::vector<int> read_wholes(std::string_view flag, const std::vector<std::strin
     const std::size_t dots = item.find("..");
     const int first = read_whole(flag, item.substr(0, dots), least, most);
     const int last = dots == std::string::npos ? first : read_whole(flag, item.substr(dots + 2), least, most);
-    if (last < first) throw Failure(Exit::usage, fmt::format("{}: the range {} ends before it begins", flag, shown(item)));
+    if (last < first) fail(Exit::usage, "{}: the range {} ends before it begins", flag, shown(item));
     for (int n = first; n <= last; ++n)
       if (std::find(out.begin(), out.end(), n) == out.end()) out.push_back(n);
   }
@@ -43,16 +43,15 @@ std::vector<int> read_wholes(std::string_view flag, const std::vector<std::strin
 }
 
 std::vector<double> read_probabilities(const std::vector<std::string>& words) {
-  if (words.empty()) throw Failure(Exit::usage, "--p is required: probabilities of the levels 1..K, e.g. --p 0.2,0.3,0.5");
+  if (words.empty()) fail(Exit::usage, "--p is required: probabilities of the levels 1..K, e.g. --p 0.2,0.3,0.5");
   std::vector<double> p = read_numbers("--p", words);
   double total = 0;
   for (const double x : p) {
-    if (x < 0) throw Failure(Exit::usage, fmt::format("--p: {} is below 0", number_text(x)));
+    if (x < 0) fail(Exit::usage, "--p: {} is below 0", number_text(x));
     total += x;
   }
-  if (p.size() < 2) throw Failure(Exit::usage, "--p: the probabilities of two levels at least are needed, e.g. --p 0.2,0.3,0.5");
-  if (!(std::abs(total - 1) <= 1e-6))
-    throw Failure(Exit::usage, fmt::format("--p: the probabilities sum to {}, not to 1", number_text(total)));
+  if (p.size() < 2) fail(Exit::usage, "--p: the probabilities of two levels at least are needed, e.g. --p 0.2,0.3,0.5");
+  if (!(std::abs(total - 1) <= 1e-6)) fail(Exit::usage, "--p: the probabilities sum to {}, not to 1", number_text(total));
   for (double& x : p) x /= total;
   return p;
 }
@@ -67,21 +66,21 @@ std::vector<EstimatorConfig> read_estimators(const TheoryOptions& o, const std::
     if (!o.median.empty() && c.form == Form::odrpo && reads_median(c.weight))
       c.median = word_or_refuse("--median", median_words, o.median), median_used = true;
     if (c.median == MedianRule::running)
-      throw Failure(Exit::usage,
-                    "--median: the running median comes from earlier batches, and is no function of the group; use lower, mid or upper");
+      fail(Exit::usage,
+           "--median: the running median comes from earlier batches, and is no function of the group; use lower, mid or upper");
     if (o.k > 0 && reads_key(c.form, "k")) c.k = o.k, k_used = true;
     if (o.origin != 1 && reads_key(c.form, "origin")) c.origin = o.origin, origin_used = true;
     if (const auto why = theory_refusal({with_model ? form_of(c) : c, plain_values(2), 2})) {
-      if (!o.estimators.empty()) throw Failure(Exit::usage, fmt::format("--estimator {}: {}", estimator_word(c), *why));
+      if (!o.estimators.empty()) fail(Exit::usage, "--estimator {}: {}", estimator_word(c), *why);
       notes.push_back(fmt::format("left out: {}: {}", estimator_word(c), *why));
       continue;
     }
     if (std::find(out.begin(), out.end(), c) == out.end()) out.push_back(c);
   }
-  if (!median_used) throw Failure(Exit::usage, "--median: only odrpo-gini-median has a median, and it is not asked for");
-  if (!k_used) throw Failure(Exit::usage, "--k: only forms that compare subsets read it, and none is asked for");
-  if (!origin_used) throw Failure(Exit::usage, "--origin: only maxrl reads it, and it is not asked for");
-  if (out.empty()) throw Failure(Exit::usage, "no estimator of this command has that convention; --estimator asks for others");
+  if (!median_used) fail(Exit::usage, "--median: only odrpo-gini-median has a median, and it is not asked for");
+  if (!k_used) fail(Exit::usage, "--k: only forms that compare subsets read it, and none is asked for");
+  if (!origin_used) fail(Exit::usage, "--origin: only maxrl reads it, and it is not asked for");
+  if (out.empty()) fail(Exit::usage, "no estimator of this command has that convention; --estimator asks for others");
   return out;
 }
 
@@ -89,7 +88,7 @@ std::vector<double> read_values(const TheoryOptions& o, int levels) {
   if (o.values.empty()) return plain_values(levels);
   std::vector<double> values = read_numbers("--values", o.values);
   if (levels > 0 && static_cast<int>(values.size()) != levels)
-    throw Failure(Exit::usage, fmt::format("--values: {} values for {} levels", values.size(), levels));
+    fail(Exit::usage, "--values: {} values for {} levels", values.size(), levels);
   if (const auto why = theory_refusal({EstimatorConfig{}, values, 2})) throw Failure(Exit::usage, "--values: " + *why);
   return values;
 }

@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include "app/plot/plot.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/json.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
@@ -88,7 +88,7 @@ TheoryFormat theory_format(const TheoryOptions& o) {
   if (o.json) return TheoryFormat::json;
   if (o.format.empty()) return TheoryFormat::text;
   if (const auto format = find_word<TheoryFormat>(theory_formats, o.format)) return *format;
-  throw Failure(Exit::usage, fmt::format("--format: \"{}\" is none of text, csv and json", shown(o.format)));
+  fail(Exit::usage, "--format: \"{}\" is none of text, csv and json", shown(o.format));
 }
 
 std::string list_text(const std::vector<double>& numbers) {
@@ -133,8 +133,7 @@ void draw_curl_figure(const std::vector<CurlPoint>& points, const std::string& p
     levels = std::max(levels, p.levels), members = std::max(members, p.members);
     eight = eight || p.members == 8;
   }
-  if (!many_levels && !many_members)
-    throw Failure(Exit::usage, "--figure: several --levels or --group-size are needed, to draw lines over them");
+  if (!many_levels && !many_members) fail(Exit::usage, "--figure: several --levels or --group-size are needed, to draw lines over them");
   if (eight) members = 8;
   const std::vector<std::string> names = names_in(points, &CurlPoint::estimator);
   const std::vector<SeriesStyle> styles = series_styles(names);

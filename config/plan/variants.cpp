@@ -13,8 +13,8 @@
 #include "config/plan/rater_file.hpp"
 #include "config/read/field_reader.hpp"
 #include "config/read/read_file.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/text.hpp"
 #include "results/scores/score_file.hpp"
 
@@ -225,8 +225,8 @@ FoundScores read_judge(const Node& section, const std::string& label, bool catal
     const ScoreTable table = parse_scores(*text, file, columns, scale);
     inside = false;
     if (table.levels() == 1)
-      throw Failure(Exit::bad_input, fmt::format("{}: all scores are {}: `levels` in [{}] must say how many the scale has", file,
-                                                 scale_text(table.values), label));
+      fail(Exit::bad_input, "{}: all scores are {}: `levels` in [{}] must say how many the scale has", file, scale_text(table.values),
+           label);
     LearnedJudge judge = learn_rater(table, world, file);
     config.noise = std::move(judge.noise);
     return {file, std::move(judge.found), static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC};

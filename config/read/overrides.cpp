@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "config/read/prescan.hpp"
-#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/text.hpp"
 
 namespace odrpo {
@@ -58,7 +58,7 @@ std::string Override::key() const {
 Override split_override(const std::string& argument, int ordinal, Diagnostics& errors) {
   const auto equals = equals_sign(argument);
   if (equals == std::string::npos || trimmed(argument.substr(equals + 1)).empty() || trimmed(argument.substr(0, equals)).empty())
-    throw Failure(Exit::usage, fmt::format("--set needs key=value, not `{}` (for example --set learn.steps=100)", shown(argument)));
+    fail(Exit::usage, "--set needs key=value, not `{}` (for example --set learn.steps=100)", shown(argument));
   Override o;
   o.value = trimmed(std::string_view(argument).substr(equals + 1));
   if (argument.size() > 65536 || first_bad_utf8(argument) != std::string::npos) {

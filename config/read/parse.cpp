@@ -11,7 +11,7 @@
 #include "config/read/overrides.hpp"
 #include "config/read/parse_toml.hpp"
 #include "config/read/read_file.hpp"
-#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/text.hpp"
 
 namespace odrpo {
@@ -97,14 +97,14 @@ constexpr double bytes_per_run = 17 + 17;
 void refuse_too_many(const Plan& plan) {
   const double runs = count_runs(plan);
   if (runs > plan.limits.runs)
-    throw Failure(Exit::limits, fmt::format("the grid has {} runs, more than the limit of {}; `runs` in [limits] raises it",
-                                            count_text(runs), count_text(plan.limits.runs)));
+    fail(Exit::limits, "the grid has {} runs, more than the limit of {}; `runs` in [limits] raises it", count_text(runs),
+         count_text(plan.limits.runs));
   const double gib = runs * bytes_per_run / (1024.0 * 1024.0 * 1024.0);
   if (gib > plan.limits.memory_gib)
-    throw Failure(Exit::limits,
-                  fmt::format("the plan of {} runs alone needs {:.2g} GiB of memory, more than the limit of {}; `memory_gib` in "
-                              "[limits] raises it",
-                              count_text(runs), gib, number_text(plan.limits.memory_gib)));
+    fail(Exit::limits,
+         "the plan of {} runs alone needs {:.2g} GiB of memory, more than the limit of {}; `memory_gib` in "
+         "[limits] raises it",
+         count_text(runs), gib, number_text(plan.limits.memory_gib));
 }
 
 // which runs are wanted, and which glob has met one

@@ -13,7 +13,7 @@
 
 #include "config/plan/plan.hpp"
 #include "config/read/tree.hpp"
-#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/text.hpp"
 #include "results/scores/score_file.hpp"
 #include "results/store/store.hpp"
@@ -21,9 +21,7 @@
 namespace odrpo {
 namespace {
 
-[[noreturn]] void cannot_read(const std::string& path) {
-  throw Failure(Exit::io, fmt::format("{}: {}", shown(path, 4096), std::strerror(errno)));
-}
+[[noreturn]] void cannot_read(const std::string& path) { fail(Exit::io, "{}: {}", shown(path, 4096), std::strerror(errno)); }
 
 // what a file is for: how messages call it, and the code of one that is no such file
 struct PathUse {
@@ -35,7 +33,7 @@ struct PathUse {
 void must_be_regular(const std::string& path, const struct stat& s, const PathUse& use) {
   if (S_ISREG(s.st_mode)) return;
   const char* kind = S_ISDIR(s.st_mode) ? "a directory" : S_ISFIFO(s.st_mode) ? "a pipe" : S_ISSOCK(s.st_mode) ? "a socket" : "a device";
-  throw Failure(use.wrong, fmt::format("{}: is {}, not {}", shown(path, 4096), kind, use.what));
+  fail(use.wrong, "{}: is {}, not {}", shown(path, 4096), kind, use.what);
 }
 
 // a file descriptor that closes itself
@@ -76,8 +74,7 @@ std::string read_bytes(const std::string& path, const PathUse& use) {
 
 std::string read_suite_file(const std::string& path) {
   std::string text = read_bytes(path, {"a suite file", Exit::suite, max_suite_bytes});
-  if (text.starts_with(hdf5_signature))
-    throw Failure(Exit::suite, fmt::format("{0}: is a result file: odrpo-bench table {0} prints it", shown(path, 4096)));
+  if (text.starts_with(hdf5_signature)) fail(Exit::suite, "{0}: is a result file: odrpo-bench table {0} prints it", shown(path, 4096));
   Diagnostics errors(shown(path, 4096), text, {});
   if (text.size() > max_suite_bytes) errors.add({}, "larger than 1 MiB, which no suite needs");
   else if (text.find_first_not_of(" \t\r\n") == std::string::npos)
@@ -124,7 +121,8 @@ std::optional<std::string> named_text(const Node& named, const std::string& labe
   const std::string path = path_of(named, reading);
   try {
     if (!reading.only_below.empty() && !lies_below(path, reading.only_below))
-      throw Failure(Exit::bad_input, fmt::format("{}: lies neither below the result file's folder nor below the current one, and is not opened", shown(path, 4096)));
+      fail(Exit::bad_input, "{}: lies neither below the result file's folder nor below the current one, and is not opened",
+           shown(path, 4096));
     return read(path);
   } catch (const Failure& failure) {
     reading.files.add_file(named.place, failure.code, fmt::format("`{}`: {}", label, failure.what()));

@@ -12,9 +12,9 @@
 #include <set>
 
 #include "gate/measure/counts.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/json.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/text.hpp"
 
 namespace odrpo {
@@ -150,8 +150,7 @@ std::vector<std::string> benchmark_names(Side side, const GateCommands& commands
   const std::string text = output_of(side, with_flags(commands.side[side], {"--benchmark_list_tests=true"}), commands.rules, keeper);
   for (const std::string& name : lines_of(text))
     if (!name.empty() && seen.insert(name).second) out.push_back(name);
-  if (out.empty())
-    throw Failure(Exit::no_baseline, fmt::format("{}: the program has no benchmarks: nothing can be compared", side_names[side]));
+  if (out.empty()) fail(Exit::no_baseline, "{}: the program has no benchmarks: nothing can be compared", side_names[side]);
   if (out.size() > most_benchmarks) refuse_program(side_names[side], fmt::format("more than {} benchmarks", most_benchmarks));
   return out;
 }
@@ -169,7 +168,7 @@ GateKind benchmark_kind(const GateCommands& commands, ChildKeeper& keeper, std::
     bool wanted = false;
     for (std::size_t i = 0; i < cases.size(); ++i) wanted = wanted || told(i);
     if (wanted && !iterations)
-      throw Failure(Exit::no_baseline, "numbers of iterations are stored, which the candidate's release of Google Benchmark does not take");
+      fail(Exit::no_baseline, "numbers of iterations are stored, which the candidate's release of Google Benchmark does not take");
     iterations = wanted;
   }
   for (std::size_t from = 0; from < cases.size(); from += together) {

@@ -17,8 +17,8 @@
 #include <thread>
 
 #include "gate/measure/child.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/text.hpp"
 
 namespace odrpo {
@@ -97,8 +97,7 @@ std::vector<std::string> end_children(const std::vector<pid_t>& inherited) {
 }  // namespace
 
 ChildKeeper::ChildKeeper() : inherited_(own_children()) {
-  if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
-    throw Failure(Exit::io, fmt::format("cannot adopt orphaned processes: {}", std::strerror(errno)));
+  if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) fail(Exit::io, "cannot adopt orphaned processes: {}", std::strerror(errno));
 }
 
 ChildKeeper::~ChildKeeper() {
@@ -117,7 +116,7 @@ void ChildKeeper::no_orphans(const std::string& who) {
   if (left.empty()) return;
   std::string names;
   for (const auto& name : left) names += (names.empty() ? "" : ", ") + name;
-  throw Failure(Exit::runs_failed, fmt::format("{}: left running when it ended: {}; that would disturb what is measured next", who, names));
+  fail(Exit::runs_failed, "{}: left running when it ended: {}; that would disturb what is measured next", who, names);
 }
 
 RunOutput run_output(const std::string& flag, const std::vector<std::string>& words, const ChildRules& rules, ChildKeeper& keeper) {

@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 #include <sys/types.h>
 
-#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/process.hpp"
 
 namespace odrpo {
@@ -76,8 +76,7 @@ struct TemporaryFolder {
   TemporaryFolder() {
     std::error_code error;
     std::string name = (std::filesystem::temp_directory_path(error) / "odrpo-gate-XXXXXX").string();
-    if (error || mkdtemp(name.data()) == nullptr)
-      throw Failure(Exit::io, fmt::format("cannot make a temporary folder: {}", std::strerror(errno)));
+    if (error || mkdtemp(name.data()) == nullptr) fail(Exit::io, "cannot make a temporary folder: {}", std::strerror(errno));
     path = name;
   }
   TemporaryFolder(const TemporaryFolder&) = delete;

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 #include "gate/measure/child.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/fail.hpp"
 
 namespace odrpo {
 namespace {
@@ -38,11 +38,11 @@ std::vector<std::string> command_words(std::string_view flag, const std::string&
                       : error == WRDE_CMDSUB  ? "holds a command inside; no shell runs it: sh -c '…' does"
                       : error == WRDE_NOSPACE ? "is too long"
                                               : "has a quote or a bracket without its end";
-    throw Failure(Exit::usage, fmt::format("{}: \"{}\" {}", flag, printable_line(text), why));
+    fail(Exit::usage, "{}: \"{}\" {}", flag, text, why);
   }
   std::vector<std::string> out(words.we_wordv, words.we_wordv + words.we_wordc);
   wordfree(&words);
-  if (out.empty() || out[0].empty()) throw Failure(Exit::usage, fmt::format("{}: the command is empty", flag));
+  if (out.empty() || out[0].empty()) fail(Exit::usage, "{}: the command is empty", flag);
   return out;
 }
 
@@ -52,8 +52,8 @@ Command find_command(std::string_view flag, std::vector<std::string> words) {
   const std::string& name = c.arguments[0];
   c.file = find_program(name);
   if (c.file.empty())
-    throw Failure(Exit::io, fmt::format("{}: there is no program \"{}\"{}", flag, printable_line(name),
-                                        name.find('/') == std::string::npos ? " in PATH" : " that can be executed"));
+    fail(Exit::io, "{}: there is no program \"{}\"{}", flag, name,
+         name.find('/') == std::string::npos ? " in PATH" : " that can be executed");
   c.environment = own_environment();
   std::erase_if(c.environment, [](const std::string& variable) { return variable.starts_with(pad_name); });
   if (getenv("PYTHONHASHSEED") == nullptr) c.environment.emplace_back("PYTHONHASHSEED=0");

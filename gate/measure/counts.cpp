@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 
 #include "gate/measure/child.hpp"
-#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
 #include "results/stats/statistics.hpp"
 
 namespace odrpo {
@@ -75,12 +75,12 @@ CountTools find_count_tools(CountWish wish) {
     tools.perf = event >= 0;
     if (event >= 0) close(event);
     if (tools.perf) return tools;
-    if (wish == CountWish::perf) throw Failure(Exit::usage, fmt::format("--counts perf: this host has no such counter ({})", why));
+    if (wish == CountWish::perf) fail(Exit::usage, "--counts perf: this host has no such counter ({})", why);
   }
   tools.valgrind = find_program("valgrind");
   tools.callgrind_seconds = wish == CountWish::automatic ? 60 : 0;
   if (!tools.valgrind.empty()) return tools;
-  if (wish == CountWish::callgrind) throw Failure(Exit::usage, "--counts callgrind: there is no program \"valgrind\" in PATH");
+  if (wish == CountWish::callgrind) fail(Exit::usage, "--counts callgrind: there is no program \"valgrind\" in PATH");
   tools.no_instructions = fmt::format("{}; no valgrind in PATH", why);
   return tools;
 }
@@ -88,9 +88,9 @@ CountTools find_count_tools(CountWish wish) {
 LiveCounters::LiveCounters(const CountTools& tools) : tools_(tools) {
   if (tools.allocations_library.empty()) return;
   page_fd_ = memfd_create("odrpo-count", MFD_CLOEXEC);
-  if (page_fd_ < 0 || ftruncate(page_fd_, 4096) != 0) throw Failure(Exit::io, fmt::format("cannot share a page: {}", std::strerror(errno)));
+  if (page_fd_ < 0 || ftruncate(page_fd_, 4096) != 0) fail(Exit::io, "cannot share a page: {}", std::strerror(errno));
   void* const page = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, page_fd_, 0);
-  if (page == MAP_FAILED) throw Failure(Exit::io, fmt::format("cannot share a page: {}", std::strerror(errno)));
+  if (page == MAP_FAILED) fail(Exit::io, "cannot share a page: {}", std::strerror(errno));
   page_ = static_cast<const volatile std::uint64_t*>(page);
 }
 
@@ -242,7 +242,7 @@ double Callgrind::total(const Command& command, const std::function<void(const C
   }
   double total = 0;
   for (const auto& entry : fs::directory_iterator(folder.path)) total += collected(entry.path()).value_or(0);
-  if (total == 0) throw Failure(Exit::runs_failed, "it has counted nothing");
+  if (total == 0) fail(Exit::runs_failed, "it has counted nothing");
   return total;
 }
 

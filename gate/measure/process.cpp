@@ -11,8 +11,7 @@
 
 #include "gate/measure/child.hpp"
 #include "gate/measure/counts.hpp"
-#include "kernels/shared/failure.hpp"
-#include "kernels/shared/utf8.hpp"
+#include "kernels/system/fail.hpp"
 #include "results/store/digest.hpp"
 
 namespace odrpo {
@@ -27,8 +26,7 @@ ProcessRun run_process(const char* who, const Command& command, const ChildRules
     const ProcessEnd end = process.finish([&](std::string_view bytes) { sum.add(bytes.data(), bytes.size()); }, "the command");
     run.wall_ns = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
     run.cpu_ns = std::max(1e9 * end.cpu_seconds, 1.0);  // nothing measured is no time
-    if (!end.good())
-      throw Failure(Exit::runs_failed, fmt::format("{}: the command ended with {}{}", who, end.text(), process.last_words()));
+    if (!end.good()) fail(Exit::runs_failed, "{}: the command ended with {}{}", who, end.text(), process.last_words());
   }
   keeper.no_orphans(who);
   run.checksum = sum.hex();

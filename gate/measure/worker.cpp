@@ -10,8 +10,8 @@
 #include <set>
 
 #include "gate/measure/counts.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/text.hpp"
 
 namespace odrpo {
@@ -37,7 +37,7 @@ std::string line_of(const nlohmann::json& request) { return request.dump(); }
 }  // namespace
 
 void Worker::refuse(const std::string& doing, const std::string& what, const std::string& line) {
-  throw Failure(Exit::runs_failed, fmt::format("{}: {}: {}: {}{}", process_.who(), doing, what, quoted_line(line), process_.last_words()));
+  fail(Exit::runs_failed, "{}: {}: {}: {}{}", process_.who(), doing, what, quoted_line(line), process_.last_words());
 }
 
 std::vector<std::string> Worker::cases() {
@@ -52,7 +52,7 @@ std::vector<std::string> Worker::cases() {
     out.push_back(name.get<std::string>());
     if (!seen.insert(out.back()).second) refuse(doing, fmt::format("two cases have the name {}", quoted_line(out.back())), line);
   }
-  if (out.empty()) throw Failure(Exit::no_baseline, fmt::format("{}: the worker has no cases: nothing can be compared", process_.who()));
+  if (out.empty()) fail(Exit::no_baseline, "{}: the worker has no cases: nothing can be compared", process_.who());
   if (out.size() > most_cases) refuse(doing, fmt::format("more than {} cases", most_cases), line);
   return out;
 }

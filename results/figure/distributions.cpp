@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "kernels/math.hpp"
-#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
 #include "results/figure/figure.hpp"
 #include "results/figure/parts.hpp"
 #include "results/stats/aggregate_metrics.hpp"
@@ -22,7 +22,7 @@ constexpr double most_work = 2e10;  // additions: a minute or so
 
 void must_be_one_value(const TableModel& table, const char* what) {
   if (table.values.size() > 1 || table.spec.over_values())
-    throw Failure(Exit::usage, fmt::format("a {} shows the runs of one value; --value names it, and --rows and --columns name axes", what));
+    fail(Exit::usage, "a {} shows the runs of one value; --value names it, and --rows and --columns name axes", what);
 }
 
 std::vector<double> values_of(const TableCell& cell) {
@@ -122,10 +122,9 @@ Figure profile_figure(const TableModel& table, std::span<const SeriesStyle> styl
         runs += 1;
       }
   }
-  if (rows.empty() || tasks.empty()) throw Failure(Exit::usage, "there is nothing to draw: no column of a block has runs of all rows");
+  if (rows.empty() || tasks.empty()) fail(Exit::usage, "there is nothing to draw: no column of a block has runs of all rows");
   if (runs * profile_points * resamples > most_work)
-    throw Failure(Exit::limits,
-                  fmt::format("a profile of {:.0f} runs with its bootstrap takes minutes; choose fewer rows or columns", runs));
+    fail(Exit::limits, "a profile of {:.0f} runs with its bootstrap takes minutes; choose fewer rows or columns", runs);
   const double margin = largest > least ? 0.02 * (largest - least) : 1;
   FigurePanel panel;
   panel.bands = panel.y_from_zero = true;

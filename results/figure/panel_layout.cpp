@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/fail.hpp"
 #include "results/figure/parts.hpp"
 
 namespace odrpo {
@@ -147,8 +147,7 @@ FigureLayout layout_of(const Figure& figure, FigureSize size) {
   }
   const double scale = size.height > 0 ? (size.height - fixed) / bodies : 1;
   if (scale < least_scale)
-    throw Failure(Exit::usage,
-                  fmt::format("--height: these panels need at least {:.1f} inches at this width", fixed + least_scale * bodies + 0.05));
+    fail(Exit::usage, "--height: these panels need at least {:.1f} inches at this width", fixed + least_scale * bodies + 0.05);
   double top = 0;
   for (std::size_t first = 0; first < rooms.size(); first += columns) {
     const std::size_t end = std::min(first + columns, rooms.size());

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
 #include "results/figure/parts.hpp"
 #include "results/scores/csv.hpp"
 #include "results/table/render/cell_texts.hpp"
@@ -18,10 +18,10 @@ std::vector<double> column_numbers(const TableModel& table) {
   for (const std::string& column : table.columns) {
     const auto number = number_of(column);
     if (!number)
-      throw Failure(Exit::usage,
-                    fmt::format("columns: \"{}\" of the axis \"{}\" is no number, and lines need numbers; --columns names another "
-                                "axis, and bars take any",
-                                column, table.spec.columns));
+      fail(Exit::usage,
+           "columns: \"{}\" of the axis \"{}\" is no number, and lines need numbers; --columns names another "
+           "axis, and bars take any",
+           column, table.spec.columns);
     numbers.push_back(*number);
   }
   return numbers;
@@ -102,7 +102,7 @@ Figure bars_figure(const TableModel& table, std::span<const SeriesStyle> styles)
 }
 
 Figure forest_figure(const TableModel& table, std::span<const SeriesStyle> styles) {
-  if (!table.spec.compares()) throw Failure(Exit::usage, "a forest shows differences, and there is no baseline; --baseline names one");
+  if (!table.spec.compares()) fail(Exit::usage, "a forest shows differences, and there is no baseline; --baseline names one");
   Figure figure{tables_caption({&table, 1}, "mean difference from the baseline"), {}};
   const bool values = table.spec.columns == values_dimension;
   for (const TableBlock& block : table.blocks)
@@ -143,7 +143,7 @@ Figure forest_figure(const TableModel& table, std::span<const SeriesStyle> style
 Figure heatmap_figure(const TableModel& table) {
   Figure figure{tables_caption({&table, 1}, table.values[0].median ? "median" : "mean"), {}};
   if (table.spec.over_values() && table.values.size() > 1)
-    throw Failure(Exit::usage, "a heat map has one scale of colours, and so one value; --value names it");
+    fail(Exit::usage, "a heat map has one scale of colours, and so one value; --value names it");
   const NumberStyle style = number_style(table);
   for (const TableBlock& block : table.blocks) {
     FigurePanel panel;
@@ -195,10 +195,10 @@ std::string tables_caption(std::span<const TableModel> tables, const char* what)
 }
 
 void check_panels(const Figure& figure) {
-  if (figure.panels.empty()) throw Failure(Exit::usage, "there is nothing to draw: no cell of the table has a number");
+  if (figure.panels.empty()) fail(Exit::usage, "there is nothing to draw: no cell of the table has a number");
   if (figure.panels.size() > most_panels)
-    throw Failure(Exit::limits, fmt::format("{} panels are more than {}; --rows, --columns, --best and --where make them fewer",
-                                            figure.panels.size(), most_panels));
+    fail(Exit::limits, "{} panels are more than {}; --rows, --columns, --best and --where make them fewer", figure.panels.size(),
+         most_panels);
 }
 
 std::vector<SeriesStyle> distinct_styles(std::vector<SeriesStyle> wanted) {

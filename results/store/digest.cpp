@@ -11,7 +11,7 @@
 
 #include <openssl/evp.h>
 
-#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
 
 namespace odrpo {
 
@@ -23,18 +23,18 @@ Sha256::Sha256() : state_(std::make_unique<State>()) {
   if (!state_->context) throw std::bad_alloc();
   if (EVP_DigestInit_ex(state_->context.get(), EVP_sha256(), nullptr) == 1) return;
   // OpenSSL loads its algorithms when they are first asked for, and does not always say that memory was lacking
-  throw Failure(Exit::limits, "OpenSSL has no SHA-256: memory is lacking, or its configuration leaves it out");
+  fail(Exit::limits, "OpenSSL has no SHA-256: memory is lacking, or its configuration leaves it out");
 }
 Sha256::~Sha256() = default;
 
 void Sha256::add(const void* bytes, std::size_t count) {
-  if (EVP_DigestUpdate(state_->context.get(), bytes, count) != 1) throw Failure(Exit::internal, "SHA-256 failed");
+  if (EVP_DigestUpdate(state_->context.get(), bytes, count) != 1) fail(Exit::internal, "SHA-256 failed");
 }
 
 std::string Sha256::hex() {
   unsigned char sum[EVP_MAX_MD_SIZE];
   unsigned int count = 0;
-  if (EVP_DigestFinal_ex(state_->context.get(), sum, &count) != 1) throw Failure(Exit::internal, "SHA-256 failed");
+  if (EVP_DigestFinal_ex(state_->context.get(), sum, &count) != 1) fail(Exit::internal, "SHA-256 failed");
   const char* digits = "0123456789abcdef";
   std::string text;
   for (unsigned int i = 0; i < count; ++i) {

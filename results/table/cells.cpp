@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "kernels/math.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "results/stats/power.hpp"
 #include "results/table/table_spec.hpp"
 
@@ -63,10 +63,9 @@ Shown shown_value(const ResultFile& head, const std::string& wanted) {
   }
   const std::string list = joined(known);
   if (word && word->needs != ValueNeeds::nothing)
-    throw Failure(Exit::usage, fmt::format("value: the results have no value \"{}\": runs have it with {} (these have {})", word->word,
-                                           needs_text(word->needs), list));
-  throw Failure(Exit::usage,
-                fmt::format("value: the results have no value \"{}\" (they have {}){}", name, list, did_you_mean(name, known)));
+    fail(Exit::usage, "value: the results have no value \"{}\": runs have it with {} (these have {})", word->word, needs_text(word->needs),
+         list);
+  fail(Exit::usage, "value: the results have no value \"{}\" (they have {}){}", name, list, did_you_mean(name, known));
 }
 
 RunFacts run_facts(const ResultFile& file) {

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
 #include "results/table/cells.hpp"
 #include "results/table/table.hpp"
 
@@ -52,8 +52,8 @@ TableModel curve_table(const TableModel& table, const CurveValue& value, std::sp
   for (const std::int32_t step : steps) out.columns.push_back(std::to_string(step));
   out.blocks.clear();
   if (static_cast<double>(table.rows.size() * steps.size() * table.columns.size() * table.blocks.size()) > most_cells)
-    throw Failure(Exit::limits, fmt::format("curves of {} rows at {} steps in {} panels are too many; choose other rows and columns",
-                                            table.rows.size(), steps.size(), table.columns.size() * table.blocks.size()));
+    fail(Exit::limits, "curves of {} rows at {} steps in {} panels are too many; choose other rows and columns", table.rows.size(),
+         steps.size(), table.columns.size() * table.blocks.size());
   std::vector<const RunCurve*> of;  // by run
   for (const RunCurve& curve : curves) {
     if (curve.run >= of.size()) of.resize(curve.run + 1, nullptr);
@@ -162,7 +162,7 @@ RunTable table_runs(const TableModel& table, const std::vector<std::string>& cel
   std::stable_sort(runs.runs.begin(), runs.runs.end(), [&](const auto& a, const auto& b) { return place(a) < place(b); });
   if (std::adjacent_find(runs.runs.begin(), runs.runs.end(), [&](const auto& a, const auto& b) { return place(a) == place(b); }) !=
       runs.runs.end())
-    throw Failure(Exit::bad_input, "two runs have the same cell, task and seed");
+    fail(Exit::bad_input, "two runs have the same cell, task and seed");
   return runs;
 }
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "results/scores/csv.hpp"
 #include "results/table/dimensions.hpp"
 #include "results/table/table.hpp"
@@ -18,16 +18,15 @@ std::string dimension_named(const std::vector<std::string>& names, const std::st
   std::vector<std::string> found;
   if (word == values_dimension && what != std::string_view("best")) {
     if (std::find(names.begin(), names.end(), word) == names.end()) return word;
-    throw Failure(Exit::usage,
-                  fmt::format("{}: the results have an axis \"{}\", so that it cannot mean the values of a table", what, word));
+    fail(Exit::usage, "{}: the results have an axis \"{}\", so that it cannot mean the values of a table", what, word);
   }
   for (const std::string& name : names) {
     if (name == word) return name;
     if (name.ends_with("." + word)) found.push_back(name);
   }
   if (found.size() == 1) return found[0];
-  throw Failure(Exit::usage, fmt::format("{}: the results have no dimension \"{}\" (they have {}){}", what, word, fmt::join(names, ", "),
-                                         did_you_mean(word, names)));
+  fail(Exit::usage, "{}: the results have no dimension \"{}\" (they have {}){}", what, word, fmt::join(names, ", "),
+       did_you_mean(word, names));
 }
 
 std::string entry_named(const std::vector<std::string>& entries, const std::string& word) {
@@ -46,14 +45,14 @@ ResultFile chosen_runs(const ResultFile& file, const std::vector<ChosenRuns>& wh
   for (const ChosenRuns& only : where) {
     const std::string name = dimension_named(names, only.axis, "where");
     const auto dimension = std::find_if(dimensions.begin(), dimensions.end(), [&](const Dimension& d) { return d.name == name; });
-    if (dimension == dimensions.end()) throw Failure(Exit::usage, "where: the values of a table are no dimension of its runs");
+    if (dimension == dimensions.end()) fail(Exit::usage, "where: the values of a table are no dimension of its runs");
     std::vector<bool> allowed(dimension->entries.size());
     for (const std::string& value : only.allowed) {
       const std::string entry = entry_named(dimension->entries, printable_text(value));
       const auto found = std::find(dimension->entries.begin(), dimension->entries.end(), entry);
       if (found == dimension->entries.end())
-        throw Failure(Exit::usage, fmt::format("where: no run has {} \"{}\" (they have {}){}", name, entry,
-                                               fmt::join(dimension->entries, ", "), did_you_mean(entry, dimension->entries)));
+        fail(Exit::usage, "where: no run has {} \"{}\" (they have {}){}", name, entry, fmt::join(dimension->entries, ", "),
+             did_you_mean(entry, dimension->entries));
       allowed[static_cast<std::size_t>(found - dimension->entries.begin())] = true;
     }
     for (std::size_t i = 0; i < file.runs; ++i) kept[i] = kept[i] && allowed[dimension->code[i]];
@@ -62,7 +61,7 @@ ResultFile chosen_runs(const ResultFile& file, const std::vector<ChosenRuns>& wh
   out.rows.clear();
   for (std::size_t i = 0; i < file.runs; ++i)
     if (kept[i]) out.rows.push_back(file.row(i));
-  if (out.rows.empty()) throw Failure(Exit::usage, "where: no run has all of these values");
+  if (out.rows.empty()) fail(Exit::usage, "where: no run has all of these values");
   out.runs = out.rows.size();
   for (Column& column : out.columns) {
     std::size_t to = 0;

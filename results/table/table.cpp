@@ -12,9 +12,9 @@
 #include <string_view>
 #include <utility>
 
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "results/table/cells.hpp"
 #include "results/table/dimensions.hpp"
 #include "results/table/table_spec.hpp"
@@ -117,22 +117,22 @@ void settle_spec(TableSpec& spec, const RunFacts& facts, const std::vector<std::
   spec.columns = dimension_named(names, spec.columns, "columns");
   for (std::string& axis : spec.best) axis = dimension_named(names, axis, "best");
   std::set<std::string> used{spec.rows, spec.columns}, shown;
-  if (used.size() < 2) throw Failure(Exit::usage, fmt::format("rows and columns are both \"{}\"", spec.rows));
+  if (used.size() < 2) fail(Exit::usage, "rows and columns are both \"{}\"", spec.rows);
   for (const std::string& axis : spec.best)
-    if (!used.insert(axis).second) throw Failure(Exit::usage, fmt::format("best: \"{}\" is already rows, columns or best", axis));
+    if (!used.insert(axis).second) fail(Exit::usage, "best: \"{}\" is already rows, columns or best", axis);
   if (!spec.best.empty() && spec.tune_seeds > 0 &&
       std::none_of(facts.seed->begin(), facts.seed->end(), [&](double seed) { return seed >= spec.tune_seeds; }))
-    throw Failure(Exit::usage, fmt::format("tune_seeds: {} seeds to choose on leave none to report", spec.tune_seeds));
-  if (spec.value.empty()) throw Failure(Exit::usage, "value: no value is named");
+    fail(Exit::usage, "tune_seeds: {} seeds to choose on leave none to report", spec.tune_seeds);
+  if (spec.value.empty()) fail(Exit::usage, "value: no value is named");
   if (!spec.best.empty() && !opponent_of(spec.value[0]).empty())
-    throw Failure(Exit::usage, fmt::format("value: nothing can be chosen by \"{}\", and `best` has {}: {}, or show {} as rows or columns",
-                                           printable_text(spec.value[0]), joined(spec.best), no_choice, joined(spec.best)));
+    fail(Exit::usage, "value: nothing can be chosen by \"{}\", and `best` has {}: {}, or show {} as rows or columns",
+         printable_text(spec.value[0]), joined(spec.best), no_choice, joined(spec.best));
   for (const std::string& name : spec.value)
-    if (!shown.insert(name).second) throw Failure(Exit::usage, fmt::format("value: \"{}\" is named twice", name));
+    if (!shown.insert(name).second) fail(Exit::usage, "value: \"{}\" is named twice", name);
   if (spec.value.size() > 1 && !spec.over_values())
-    throw Failure(Exit::usage, fmt::format("value: several values ({}) need rows or columns \"{}\"", joined(spec.value), values_dimension));
+    fail(Exit::usage, "value: several values ({}) need rows or columns \"{}\"", joined(spec.value), values_dimension);
   if (spec.compares() && spec.rows == values_dimension)
-    throw Failure(Exit::usage, "baseline: the rows are values, which are not compared with each other; make them the columns");
+    fail(Exit::usage, "baseline: the rows are values, which are not compared with each other; make them the columns");
 }
 
 /// The rows that a spec compares as the table has them. Failure usage for one that it has not, or that is named twice.
@@ -141,8 +141,8 @@ void settle_baselines(TableSpec& spec, const std::vector<std::string>& rows) {
   const auto settle = [&](std::string& row) {
     row = entry_named(rows, printable_text(row));
     if (std::find(rows.begin(), rows.end(), row) == rows.end())
-      throw Failure(Exit::usage, fmt::format("baseline: \"{}\" is not among the rows ({}){}", row, joined(rows), did_you_mean(row, rows)));
-    if (!used.insert(row).second) throw Failure(Exit::usage, fmt::format("baseline: \"{}\" is named twice: a row has one baseline", row));
+      fail(Exit::usage, "baseline: \"{}\" is not among the rows ({}){}", row, joined(rows), did_you_mean(row, rows));
+    if (!used.insert(row).second) fail(Exit::usage, "baseline: \"{}\" is named twice: a row has one baseline", row);
   };
   if (!spec.baseline.empty()) settle(spec.baseline);
   for (BaselineGroup& group : spec.groups) {
@@ -272,8 +272,8 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
   from.blocks = combinations_of(from.others, file.runs);
   const std::vector<std::uint32_t>& blocks = from.blocks.first;
   if (static_cast<double>(table.rows.size()) * static_cast<double>(table.columns.size()) * static_cast<double>(blocks.size()) > 2e5)
-    throw Failure(Exit::usage, fmt::format("a table of {} x {} cells in {} blocks is too large; choose other rows and columns",
-                                           table.rows.size(), table.columns.size(), blocks.size()));
+    fail(Exit::usage, "a table of {} x {} cells in {} blocks is too large; choose other rows and columns", table.rows.size(),
+         table.columns.size(), blocks.size());
   from.choices = combinations_of(from.best, file.runs);
   const RunPools pools = pools_of(from, spec, file.runs);
   for (std::size_t b = 0; b < blocks.size(); ++b) {  // in the order of their first runs

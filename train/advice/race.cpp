@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "config/spec.hpp"
-#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
 #include "results/stats/statistics.hpp"
 #include "train/schedule/cost.hpp"
 #include "train/train.hpp"
@@ -196,10 +196,10 @@ std::optional<std::vector<Outcome>> AdviceWork::train(Trials& trials, const std:
   const auto all = static_cast<double>(runs.size());
   const double with_later = runs.empty() ? 1 : 1 + later / all;
   if (const double hours = with_later * seconds / 3600; hours > most_advice_hours)
-    throw Failure(Exit::limits,
-                  fmt::format("the trainings would take about {:.0f} hours of one core, more than the limit of {:.0f}; fewer --calls, or "
-                              "fewer --rollouts, --votes, --rules or --estimators to choose from",
-                              hours, most_advice_hours));
+    fail(Exit::limits,
+         "the trainings would take about {:.0f} hours of one core, more than the limit of {:.0f}; fewer --calls, or "
+         "fewer --rollouts, --votes, --rules or --estimators to choose from",
+         hours, most_advice_hours);
   const auto tell = [&](std::size_t done) {
     const double share = runs.empty() ? 1 : static_cast<double>(done) / all;
     on_progress_({runs_done_ + static_cast<double>(done), runs_done_ + all + later, steps_done_ + share * steps,
@@ -227,7 +227,7 @@ std::optional<RaceResult> race(const AdviceQuestion& question, const JudgeWorld&
   std::map<std::pair<int, int>, double> pilots;  // N and k of the rules that stop
   std::vector<Runner> runners;
   const std::vector<AdviceChoice> choices = all_choices(question, judge.rater);
-  if (choices.empty()) throw Failure(Exit::usage, "--rules and --votes leave no choice: mean needs two calls or more, mode and stop three");
+  if (choices.empty()) fail(Exit::usage, "--rules and --votes leave no choice: mean needs two calls or more, mode and stop three");
   for (const AdviceChoice& choice : choices) {
     double calls = choice.votes * calls_per_vote(judge.rater);
     if (choice.rule == VoteRule::stop) {
@@ -240,8 +240,8 @@ std::optional<RaceResult> race(const AdviceQuestion& question, const JudgeWorld&
       calls = at->second;
     }
     if (step_cost(question, choice, calls) * most_steps < budget_of(question))
-      throw Failure(Exit::limits, fmt::format("the budget pays for more than {} steps of {}; fewer --calls or a larger --batch", most_steps,
-                                              choice_text(question, choice)));
+      fail(Exit::limits, "the budget pays for more than {} steps of {}; fewer --calls or a larger --batch", most_steps,
+           choice_text(question, choice));
     Contender contender;
     contender.choice = choice, contender.steps = steps_within(question, choice, calls), contender.calls = calls;
     if (contender.steps < fewest_steps) {
@@ -252,9 +252,10 @@ std::optional<RaceResult> race(const AdviceQuestion& question, const JudgeWorld&
   }
   result.choices = runners.size();
   if (runners.empty())
-    throw Failure(Exit::limits, fmt::format("the budget pays for no choice: each has fewer than {} steps of {} prompts; more --calls or a "
-                                            "smaller --batch",
-                                            fewest_steps, question.batch));
+    fail(Exit::limits,
+         "the budget pays for no choice: each has fewer than {} steps of {} prompts; more --calls or a "
+         "smaller --batch",
+         fewest_steps, question.batch);
   int seeds = 0;
   for (std::size_t s = 0; s < std::size(stages); ++s) {
     const RaceStage& stage = stages[s];

@@ -13,7 +13,7 @@
 
 #include "config/spec.hpp"
 #include "config/write/canonical.hpp"
-#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
 #include "results/stats/statistics.hpp"
 #include "results/store/digest.hpp"
 #include "train/advice/race.hpp"
@@ -86,7 +86,7 @@ std::optional<std::vector<Outcome>> Trials::train(std::span<const RunSpec> runs,
     try {
       std::rethrow_exception(failure);
     } catch (const std::bad_alloc&) {
-      throw Failure(Exit::limits, "out of memory; fewer --jobs or a smaller --batch need less");
+      fail(Exit::limits, "out of memory; fewer --jobs or a smaller --batch need less");
     }
   }
   if (done < missing.size()) return std::nullopt;

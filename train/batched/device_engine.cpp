@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "kernels/device/devices.hpp"
-#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
 #include "policies/transformer/device/cuda_transformer.hpp"
 #include "train/batched/cuda_bandit.hpp"
 #include "train/batched/run_layout.hpp"
@@ -42,8 +42,8 @@ BatchEngine cuda_engine(int index, ProductPrecision precision) {
   const DeviceFacts one = open_device(index);
   if (!one.trouble.empty()) throw Failure(Exit::device, one.trouble);
   if (one.block_bytes < static_cast<double>(block_memory))
-    throw Failure(Exit::device, fmt::format("its blocks have {} KiB of memory, and batched runs are laid out for {}",
-                                            static_cast<int>(one.block_bytes / 1024), block_memory / 1024));
+    fail(Exit::device, "its blocks have {} KiB of memory, and batched runs are laid out for {}", static_cast<int>(one.block_bytes / 1024),
+         block_memory / 1024);
   BatchEngine engine;
   engine.name = fmt::format("cuda:{} ({}{})", index, one.name, precision == ProductPrecision::tf32 ? ", tf32" : "");
   engine.memory_bytes = memory_share * one.free_bytes;

@@ -16,7 +16,7 @@
 
 #include "config/spec.hpp"
 #include "kernels/device/devices.hpp"
-#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
 #include "policies/transformer/device/pass_memory.hpp"
 #include "train/run_record.hpp"
 #include "train/schedule/run_order.hpp"
@@ -44,7 +44,7 @@ class RunThreads {
     try {
       threads_.reserve(threads);
       for (std::size_t w = 0; w < threads; ++w) start(w);
-      if (threads_.empty()) throw Failure(Exit::internal, "the system allows no thread");
+      if (threads_.empty()) fail(Exit::internal, "the system allows no thread");
     } catch (...) {
       halt_ = true;  // those that have started end before this object does
       throw;

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
 
 namespace odrpo {
 namespace {
@@ -29,7 +29,7 @@ struct Scanner {
   const char* at;
   std::size_t left;
   void raw(void* to, std::size_t size) {
-    if (size > left) throw Failure(Exit::internal, "a message between ranks is cut");
+    if (size > left) fail(Exit::internal, "a message between ranks is cut");
     if (size > 0) std::memcpy(to, at, size);
     at += size, left -= size;
   }
@@ -39,7 +39,7 @@ struct Scanner {
   std::size_t length() {
     std::uint64_t count = 0;
     (*this)(count);
-    if (count > left) throw Failure(Exit::internal, "a message between ranks is cut");
+    if (count > left) fail(Exit::internal, "a message between ranks is cut");
     return count;
   }
   void operator()(std::string& text) {
@@ -72,7 +72,7 @@ RankMessage RankMessage::read(const std::string& bytes) {
   Scanner scanner{bytes.data(), bytes.size()};
   RankMessage message;
   each_field(message, scanner);
-  if (scanner.left != 0) throw Failure(Exit::internal, "a message between ranks is too long");
+  if (scanner.left != 0) fail(Exit::internal, "a message between ranks is too long");
   return message;
 }
 

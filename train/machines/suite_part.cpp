@@ -10,8 +10,8 @@
 
 #include "config/spec.hpp"
 #include "config/suite.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/text.hpp"
 #include "train/run_record.hpp"
 #include "train/schedule/run_order.hpp"
@@ -73,7 +73,7 @@ std::vector<std::size_t> cut_evenly(std::span<const CutItem> items, std::size_t 
 
 std::vector<std::vector<std::uint32_t>> parts_of(const RunGrid& runs, std::size_t count) {
   if (count > runs.size())
-    throw Failure(Exit::usage, fmt::format("--shard: {} parts of {} leave some without a run", count_text(static_cast<double>(count)), runs_text(runs.size())));
+    fail(Exit::usage, "--shard: {} parts of {} leave some without a run", count_text(static_cast<double>(count)), runs_text(runs.size()));
   const RunWorlds worlds(runs);
   const std::vector<std::size_t> order = worlds.order();
   std::vector<float> cost(runs.combinations()), world(worlds.count());
@@ -93,7 +93,7 @@ std::vector<std::vector<std::uint32_t>> parts_of(const RunGrid& runs, std::size_
 
 void take_part(Suite& suite, PartOfSuite part) {
   if (part.index >= part.count)
-    throw Failure(Exit::usage, fmt::format("--shard {}: parts are numbered from 0, the last of {} is {}", part.text(), part.count, part.count - 1));
+    fail(Exit::usage, "--shard {}: parts are numbered from 0, the last of {} is {}", part.text(), part.count, part.count - 1);
   suite.runs = suite.runs.only(std::move(parts_of(suite.runs, part.count)[part.index]));
 }
 
@@ -132,7 +132,7 @@ MergedParts merge_parts(const Suite& suite, const SuiteFacts& facts, std::span<c
   const auto check = [&](const RunRecord& run, std::optional<std::size_t> place, std::size_t source) {
     const std::string why = place ? contradiction(run, suite.runs[*place]) : "the suite has no such run";
     if (!why.empty())
-      throw Failure(Exit::bad_input, fmt::format("'{}' cannot be merged: run {}: {}", printable_text(parts[source].path), printable_text(run.id), why));
+      fail(Exit::bad_input, "'{}' cannot be merged: run {}: {}", printable_text(parts[source].path), printable_text(run.id), why);
   };
   out.report = folder.merge(sources, check);
   out.notes.insert(out.notes.begin(), folder.notes().begin(), folder.notes().end());

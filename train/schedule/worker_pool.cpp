@@ -11,6 +11,7 @@
 
 #include "config/spec.hpp"
 #include "config/suite.hpp"
+#include "kernels/system/fail.hpp"
 #include "train/checkpoint/checkpoint.hpp"
 #include "train/run_record.hpp"
 #include "train/schedule/run_order.hpp"
@@ -192,8 +193,7 @@ void WorkerPool::train_batch(const BatchEngine& engine, const RunBatch& batch) {
     progress.end = [&workload = settings_.workload, first](std::size_t place) { workload.end(first + place); };
   }
   engine.train({specs, cache_, settings_.stop, settings_.store, hand_over, progress});
-  if (done != specs.size() && !settings_.stop)
-    throw Failure(Exit::internal, fmt::format("internal error: {} of {} runs came back", done, specs.size()));
+  if (done != specs.size() && !settings_.stop) fail(Exit::internal, "internal error: {} of {} runs came back", done, specs.size());
 }
 
 }  // namespace odrpo

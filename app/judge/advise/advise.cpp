@@ -20,9 +20,9 @@
 #include "config/read/parse.hpp"
 #include "config/read/read_file.hpp"
 #include "config/write/canonical.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/host.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/signals.hpp"
@@ -50,9 +50,8 @@ std::vector<std::string> words_of(const std::vector<std::string>& given, const c
   std::vector<std::string> words;
   for (const std::string& text : given) {
     for (const std::string& word : split(text, ',')) {
-      if (word.empty()) throw Failure(Exit::usage, fmt::format("{}: \"{}\" has an empty word", flag, printable_line(text)));
-      if (std::find(words.begin(), words.end(), word) != words.end())
-        throw Failure(Exit::usage, fmt::format("{}: {} is named twice", flag, printable_line(word)));
+      if (word.empty()) fail(Exit::usage, "{}: \"{}\" has an empty word", flag, text);
+      if (std::find(words.begin(), words.end(), word) != words.end()) fail(Exit::usage, "{}: {} is named twice", flag, word);
       words.push_back(word);
     }
   }
@@ -63,7 +62,7 @@ std::vector<int> numbers_of(const std::vector<std::string>& given, const char* f
   std::vector<int> numbers;
   for (const std::string& word : words_of(given, flag)) {
     const auto n = number_from<int>(word, least, most);
-    if (!n) throw Failure(Exit::usage, fmt::format("{}: \"{}\" is no whole number from {} to {}", flag, printable_line(word), least, most));
+    if (!n) fail(Exit::usage, "{}: \"{}\" is no whole number from {} to {}", flag, word, least, most);
     numbers.push_back(*n);
   }
   std::sort(numbers.begin(), numbers.end());
@@ -74,9 +73,7 @@ std::vector<int> numbers_of(const std::vector<std::string>& given, const char* f
 NamedEstimator estimator_named(const std::string& word, const AdviceQuestion& question) {
   using Estimators = CatalogueOf<EstimatorConfig>;
   const auto found = Estimators::find(word);
-  if (!found)
-    throw Failure(Exit::usage, fmt::format("--estimators: there is no estimator \"{}\"{}", printable_line(word),
-                                           did_you_mean(word, Estimators::words())));
+  if (!found) fail(Exit::usage, "--estimators: there is no estimator \"{}\"{}", word, did_you_mean(word, Estimators::words()));
   const std::string suite = fmt::format(
       "[suite]\nname = \"advise\"\nseed = 1\nseeds = 1\n[grid]\nrater = [\"a\", \"b\"]\nestimator = [\"{}\"]\nvotes = [{}]\n"
       "[rater.a]\nbase = \"mixed\"\n[rater.b]\nbase = \"mixed\"\naggregate = \"mean\"\n[learn]\nrollouts = [{}]\n",
@@ -96,7 +93,7 @@ AdviceQuestion advice_question(const JudgeAdviseOptions& o) {
   q.calls = o.calls;
   if (o.price_call) {
     q.prices = {*o.price_call, *o.price_rollout};
-    if (*o.price_call + *o.price_rollout == 0) throw Failure(Exit::usage, "--price-call 0 --price-rollout 0: every choice would be free");
+    if (*o.price_call + *o.price_rollout == 0) fail(Exit::usage, "--price-call 0 --price-rollout 0: every choice would be free");
   }
   if (o.seconds_call) q.times = {*o.seconds_call, o.parallel.value_or(1)};
   q.batch = o.batch;
@@ -111,7 +108,7 @@ AdviceQuestion advice_question(const JudgeAdviseOptions& o) {
     q.policies.clear();
     for (const std::string& word : words_of(o.policies, "--policies")) {
       const PolicyKind kind = word_or_refuse("--policies", policy_words, word, printable_line);
-      if (kind == PolicyKind::transformer) throw Failure(Exit::usage, "--policies: a transformer is what --thorough trains");
+      if (kind == PolicyKind::transformer) fail(Exit::usage, "--policies: a transformer is what --thorough trains");
       q.policies.push_back(kind);
     }
   }
@@ -171,7 +168,7 @@ int judge_advise(const JudgeAdviseOptions& o) {
   const ScoreReading how = score_reading(o.scores);
   const bool file = is_score_file(o.path);
   if (const std::string flag = file_flag(o.scores); !file && !flag.empty())
-    throw Failure(Exit::usage, fmt::format("{} says how a file of scores is read, and {} is none", flag, printable_line(o.path)));
+    fail(Exit::usage, "{} says how a file of scores is read, and {} is none", flag, o.path);
   if (!o.output.empty()) check_output(o.output, o.path);
   if (!o.figure.empty()) check_advice_figure(o.figure, o.path);
   std::atomic<bool> stop{false};
@@ -194,8 +191,7 @@ int judge_advise(const JudgeAdviseOptions& o) {
     }
   } else {
     const RaterConfig rater = rater_named(o.path, o.quiet);
-    if (rater.text != TextJudge{})
-      throw Failure(Exit::usage, fmt::format("rater {} looks at the text of responses, which the bandit's have not", input.name));
+    if (rater.text != TextJudge{}) fail(Exit::usage, "rater {} looks at the text of responses, which the bandit's have not", input.name);
     question.levels = simulated_levels(rater, o.scores.levels);
     judges = FileJudges{{"judge", rater}, {}, {}, {}};
   }

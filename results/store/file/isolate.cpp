@@ -16,7 +16,7 @@
 #include <new>
 #include <optional>
 
-#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/process.hpp"
 #include "kernels/system/signals.hpp"
@@ -66,7 +66,7 @@ bool read_from(int pipe, void* data, std::size_t size, const std::atomic<bool>* 
   for (char* to = static_cast<char*>(data); size > 0;) {
     pollfd there{pipe, POLLIN, 0};
     while (stop != nullptr) {
-      if (*stop) throw Failure(Exit::stopped, "stopped");
+      if (*stop) fail(Exit::stopped, "stopped");
       if (::poll(&there, 1, look_ms) > 0) break;
     }
     const ssize_t count = ::read(pipe, to, size);

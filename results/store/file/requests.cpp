@@ -5,9 +5,9 @@
 #include <iterator>
 #include <utility>
 
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
 #include "results/store/file/isolate.hpp"
 #include "results/store/file/pack.hpp"
 
@@ -134,7 +134,7 @@ ReadLimits read_limits(double seconds, double megabytes) {
   constexpr double least_megabytes = 32;  // HDF5 needs so much for itself: with less, it calls good files damaged
   ReadLimits limits;
   limits.seconds = seconds;
-  if (megabytes > 0 && megabytes < least_megabytes) throw Failure(Exit::usage, "--max-memory: less than 32 MB is not enough for any file");
+  if (megabytes > 0 && megabytes < least_megabytes) fail(Exit::usage, "--max-memory: less than 32 MB is not enough for any file");
   if (megabytes > 0) limits.memory_bytes = static_cast<std::size_t>(megabytes * 1e6);
   return limits;
 }

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "kernels/math.hpp"
-#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
 #include "results/store/file/layout.hpp"
 
 namespace odrpo::store {
@@ -288,7 +288,7 @@ std::string RootSum::hex() const {
 
 void write_layout(hid_t file, const Records& runs, const Outline& outline, const SuiteFacts& facts, const std::string& digest,
                   const std::function<void()>& go_on) {
-  if (runs.count == 0 || runs.count > max_runs) throw Failure(Exit::internal, "a result file holds 1 to 2,000,000 runs");
+  if (runs.count == 0 || runs.count > max_runs) fail(Exit::internal, "a result file holds 1 to 2,000,000 runs");
   RootSum sum;
   write_attributes(file, runs, outline, facts, digest, sum);
   Table table(file, runs, outline);

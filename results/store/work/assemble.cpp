@@ -9,7 +9,7 @@
 
 #include <sys/stat.h>
 
-#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
 #include "results/store/file/isolate.hpp"
 #include "results/store/store.hpp"
 #include "results/store/work/files.hpp"
@@ -24,7 +24,7 @@ ReadLimits WorkFolder::State::own_limits(const store::UntrustedFile& file) const
 }
 
 void WorkFolder::State::look_at_stop() const {
-  if (stop != nullptr && *stop) throw Failure(Exit::stopped, "stopped");
+  if (stop != nullptr && *stop) fail(Exit::stopped, "stopped");
 }
 
 store::Merged::Merged(const Folder& folder, const SuiteFacts& facts)

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
 #include "results/scores/csv.hpp"
 #include "results/table/cells.hpp"
 #include "results/table/render/cell_texts.hpp"
@@ -73,7 +73,7 @@ std::string table_csv(const TableModel& table) {
       }
       out += fmt::format(",{},{},{},{},{}\n", csv_field(cell_formula(table, block, cell)), csv_field(cell_rater(table, block, cell)),
                          !value.ranked ? "" : cell.among_best ? "true" : "false", csv_field(table.suite), table.digest);
-      if (out.size() > most_bytes) throw Failure(Exit::limits, "the table is larger than 128 MB as CSV; choose other rows and columns");
+      if (out.size() > most_bytes) fail(Exit::limits, "the table is larger than 128 MB as CSV; choose other rows and columns");
     }
   return out;
 }
