@@ -176,11 +176,10 @@ void add_fields(Json& object, const std::vector<FieldInfo>& fields, bool axes) {
 }
 
 Json model_schema(const Noise& noise, bool entry) {
-  const auto [help, fields] = std::visit([](const auto& m) { return std::pair(m.help, fields_of(m)); }, noise);
   Json object = empty_object();
-  object["description"] = help;
+  object["description"] = noise_help(noise);
   if (entry) object["properties"]["model"] = true;
-  add_fields(object, fields, !entry);
+  add_fields(object, fields_of(noise), !entry);
   return object;
 }
 
@@ -192,7 +191,7 @@ Json noise_schema() {
     for (const auto word : noise_words()) {
       const auto noise = *make_noise(word);
       if (makes_distribution(noise) != first) continue;
-      std::visit([&](const auto& m) { words.push_back({word, m.help}); }, noise);
+      words.push_back({word, noise_help(noise)});
       const Json is_it = {{"properties", {{"model", {{"pattern", spelled(std::vector<std::string_view>{word})}}}}},
                           {"required", Json::array({"model"})}};
       rules.push_back({{"if", is_it}, {"then", model_schema(noise, true)}});

@@ -62,6 +62,8 @@ std::string base_of(const C&) {
 std::span<const std::string_view> noise_words();
 /// The word of a model.
 std::string_view noise_word(const Noise& noise);
+/// Its line of help.
+std::string_view noise_help(const Noise& noise);
 /// The model of a word with its defaults, or nothing.
 std::optional<Noise> make_noise(std::string_view word);
 

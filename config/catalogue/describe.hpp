@@ -1,12 +1,5 @@
-// Descriptions of what suites alone know: [suite], [grid] and [table]. Every other section is described where
-// its config lives. A visitor meets, besides integer, number, optional_number, word_or_number, word, matrix and models:
-//   v.text(key, std::string&, help)                         a string
-//   v.name(key, std::string&, help)                         the name of something of the suite, or of a file; may be an axis
-//   v.choices(key, std::vector<std::string>&, span<const Choice>, help)   some of a list of words, kept as text, or one word
-//   v.names(key, std::vector<std::string>&, help)           a list of words, or one word
-//   v.integers(key, std::vector<int>&, min, max, help)      a list of whole numbers, or one
-//   v.entries(key, help)                                    the entries of [grid] zip, which config/plan/zip.cpp reads
-// integer, number, optional_number, word_or_number, word, name and numbers end with the rule of the key: when it has an effect (kernels/shared/field_rules.hpp).
+// Descriptions of what suites alone know: [suite], [grid] and [table]; every other section is described where its config lives. What a
+// description may call is the class Visitor of config/catalogue/fields.cpp.
 #pragma once
 #include <array>
 #include <cstdint>

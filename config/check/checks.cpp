@@ -31,20 +31,8 @@ std::string word(const Word<E> (&table)[n], E value) {
 
 // every combination of the axes that conventions depend on must be one that the system has
 void check_conventions(const Node& section, const Variant<EstimatorConfig>& variant, Diagnostics& errors) {
-  std::vector<EstimatorConfig> configs{variant.config};
-  for (const char* key : {"compat", "ddof", "eps", "origin"}) {
-    const GridAxis* axis = find_axis(variant.axes, key);
-    if (axis == nullptr) continue;
-    std::vector<EstimatorConfig> next;
-    for (const auto& config : configs)
-      for (const auto& value : axis->values) {
-        next.push_back(config);
-        Assign visitor{axis->key, value};
-        describe(visitor, next.back());
-      }
-    configs = std::move(next);
-  }
-  for (const auto& config : configs)
+  constexpr std::string_view keys[] = {"compat", "ddof", "eps", "origin"};
+  for (const EstimatorConfig& config : configs_of(variant.config, variant.axes, keys))
     if (const auto refused = refused_convention(config)) return errors.add(place_of(&section, refused->key), refused->reason);
 }
 

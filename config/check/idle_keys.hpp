@@ -21,10 +21,8 @@ struct SectionRuns {
   /// The value of a key that is no axis; of base_need the word that the section starts from.
   std::optional<AxisValue> value_of(std::string_view key) const {
     if (key == base_need) return base_of(config);
-    ValueOf other{key};
     C copy = config;
-    describe(other, copy);
-    return other.value;
+    return value_of_key(copy, key);
   }
   /// For one value of an axis, for the config's value, or in one of the worlds?
   bool may_hold(const Need& need) const;

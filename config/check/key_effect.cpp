@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "kernels/system/text.hpp"
+#include "results/table/table_spec.hpp"
 
 namespace odrpo {
 
@@ -36,6 +37,24 @@ std::string need_text(const Need& need) {
 }
 
 }  // namespace
+
+std::optional<AxisValue> needed_value(const Field& field) {
+  switch (field.type) {
+    case FieldType::words:
+    case FieldType::choices: return joined(field.as<std::vector<std::string>>(), {}, " ");
+    case FieldType::numbers: {
+      const std::size_t n = field.as<std::vector<double>>().size();
+      return n == 0 ? std::string() : std::to_string(n) + " numbers";
+    }
+    case FieldType::models: {
+      const auto& models = field.as<std::vector<Noise>>();
+      if (models.empty()) return std::nullopt;
+      return std::string(noise_word(models.front()));
+    }
+    case FieldType::baselines: return field.groups->empty() ? field.as<std::string>() : field.groups->front().baseline;
+    default: return field.get();
+  }
+}
 
 bool allows(const Need& need, const AxisValue& value) {
   switch (need.kind) {

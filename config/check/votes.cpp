@@ -20,15 +20,8 @@ constexpr std::string_view aggregate_key = "aggregate";
 
 // why the estimator cannot, for some value of its axis `compat`; empty when it always can
 std::string refusal_of(const Variant<EstimatorConfig>& estimator) {
-  std::vector<EstimatorConfig> configs{estimator.config};
-  if (const auto* axis = find_axis(estimator.axes, "compat")) {
-    configs.assign(axis->values.size(), estimator.config);
-    for (std::size_t i = 0; i < configs.size(); ++i) {
-      Assign visitor{axis->key, axis->values[i]};
-      describe(visitor, configs[i]);
-    }
-  }
-  for (const auto& config : configs) {
+  constexpr std::string_view keys[] = {"compat"};
+  for (const EstimatorConfig& config : configs_of(estimator.config, estimator.axes, keys)) {
     if (refused_convention(config)) continue;  // an error of its own
     const std::string_view why = refused_votes(config);
     if (why.empty()) continue;

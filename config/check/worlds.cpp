@@ -7,7 +7,6 @@
 #include "config/check/idle_keys.hpp"
 #include "config/plan/plan.hpp"
 #include "config/read/field_reader.hpp"
-#include "config/write/field_writer.hpp"
 #include "envs/bandit/world.hpp"
 #include "envs/toy_lm/world.hpp"
 #include "kernels/normal_nodes.hpp"
@@ -193,9 +192,7 @@ bool has_text_judge(const Variant<RaterConfig>& rater) {
   if (rater.config.text != TextJudge{}) return true;
   // an axis over a key of the text judge
   bool found = false;
-  TextJudge keys;
-  FieldWriter names([&](std::string_view key, const std::string&, bool) { found = found || find_axis(rater.axes, key) != nullptr; });
-  describe(names, keys);
+  each_field_of(TextJudge{}, [&](const Field& field) { found = found || find_axis(rater.axes, field.key) != nullptr; });
   return found;
 }
 
@@ -277,18 +274,9 @@ void check_worlds(const Plan& plan, Diagnostics& errors) {
   }
   for (const auto& policy : plan.policy) {
     if (policy.config.kind != PolicyKind::transformer) continue;
-    std::vector<PolicyConfig> configs{policy.config};
-    for (const auto& axis : policy.axes) {
-      std::vector<PolicyConfig> next;
-      for (const auto& config : configs)
-        for (const auto& value : axis.values) {
-          next.push_back(config);
-          Assign visitor{axis.key, value};
-          describe(visitor, next.back());
-        }
-      configs = std::move(next);
-    }
-    for (const auto& config : configs) {
+    std::vector<std::string_view> keys;
+    for (const GridAxis& axis : policy.axes) keys.push_back(axis.key);
+    for (const PolicyConfig& config : configs_of(policy.config, policy.axes, keys)) {
       const TransformerShape shape =
           transformer_shape(config.transformer, ToyLmConfig{}.vocabulary, toy_prompt_tokens, ToyLmConfig{}.response_tokens, 0);
       const std::string why = refuse_transformer(config.transformer, shape);

@@ -64,7 +64,7 @@ SuiteHead read_head(const Node& root, bool sound, Diagnostics& errors) {
   SuiteHead head;
   const Node* section = find_section<SuiteHead>(root);
   FieldReader fields(section, std::string(section_of<SuiteHead>()), false, errors);
-  describe(fields, head);
+  fields.read(head);
   fields.finish();
   if (section == nullptr || section->kind != Node::Kind::table) return head;
   const Node* name = find_child(*section, "name");
@@ -108,7 +108,7 @@ std::vector<Variant<C>> choose(const std::vector<std::string>& names, const std:
 template <class C>
 void read_section(const Node& root, C& config, Diagnostics& errors) {
   FieldReader fields(find_section<C>(root), std::string(section_of<C>()), false, errors);
-  describe(fields, config);
+  fields.read(config);
   fields.finish();
 }
 
@@ -117,7 +117,7 @@ void read_grid(const Node& root, Plan& plan, Reading& reading) {
   GridConfig grid;
   const Node* section = find_section<GridConfig>(root);
   FieldReader fields(section, std::string(section_of<GridConfig>()), false, errors);
-  describe(fields, grid);
+  fields.read(grid);
   fields.finish();
   if (section != nullptr && section->kind == Node::Kind::table && reading.sound && find_child(*section, "estimator") == nullptr)
     errors.add(section->key_place, "[grid] needs `estimator = [...]`", one_of(CatalogueOf<EstimatorConfig>::words()));
@@ -132,7 +132,7 @@ void read_grid(const Node& root, Plan& plan, Reading& reading) {
 
 void read_learn(const Node& root, Plan& plan, Diagnostics& errors) {
   FieldReader fields(find_section<LearnConfig>(root), std::string(section_of<LearnConfig>()), true, errors);
-  describe(fields, plan.learn);
+  fields.read(plan.learn);
   fields.finish();
   plan.learn_axes = std::move(fields.axes);
 }

@@ -38,7 +38,7 @@ RaterConfig parse_rater(const std::string& file, const std::string& text, std::v
       FieldReader fields(rater, label, false, errors);
       if (const Node* base = fields.extra(base_key))
         if (auto start = read_base<RaterConfig>(*base, label, errors)) config = std::move(start->config);
-      describe(fields, config);
+      fields.read(config);
       fields.finish();
       if (edited_since_fit(text, *rater))
         notes.push_back(fmt::format("{}: edited since the fit: its numbers are not those that `judge fit` wrote", file));

@@ -16,16 +16,15 @@ namespace odrpo {
 
 namespace {
 
-// gives the config of one section to the visitor
+// puts the value into the config of one section
 template <class... Configs>
-void describe_in(std::string_view section, Assign& visitor, Configs&... configs) {
-  ((section == section_of<Configs>() ? describe(visitor, configs) : void()), ...);
+void assign_in(std::string_view section, std::string_view key, const AxisValue& value, Configs&... configs) {
+  ((section == section_of<Configs>() ? assign(configs, key, value) : void()), ...);
 }
 
 void assign(RunSpec& spec, const GridAxis& axis, const AxisValue& value) {
-  Assign visitor{axis.key, value};
   const auto section = std::string_view(axis.section).substr(0, axis.section.find('.'));
-  describe_in(section, visitor, spec.learn, spec.env, spec.rater, spec.policy, spec.estimator);
+  assign_in(section, axis.key, value, spec.learn, spec.env, spec.rater, spec.policy, spec.estimator);
   const auto is_text = [](const AxisValue& v) { return std::holds_alternative<std::string>(v); };
   const bool texts = std::any_of(axis.values.begin(), axis.values.end(), is_text);  // a column of results is of one kind
   spec.axes.emplace_back(axis.name, texts ? AxisValue(value_text(value)) : value);

@@ -59,7 +59,7 @@ Variant<C> read_variant(const Node& section, Reading& reading) {
     else if (from_file) variant.config.noise = {Confusion{}};  // what stands in the section maps it, whether or not the file can be read
   }
   if constexpr (is_rater) variant.scores = read_judge(section, label, itself.has_value(), fields, variant.config, reading);
-  describe(fields, variant.config);
+  fields.read(variant.config);
   fields.finish();
   variant.axes = std::move(fields.axes);
   if constexpr (is_rater) {
@@ -166,7 +166,7 @@ ScoreColumns read_columns(const std::string& label, FieldReader& fields, Reading
   const Node* node = fields.extra(columns_key);
   if (node == nullptr) return columns;
   FieldReader reader(node, fmt::format("{}.{}", label, columns_key), false, reading.errors);
-  describe(reader, columns);
+  reader.read(columns);
   reader.finish();
   for (const std::size_t f : {prompt_field, response_field, score_field})
     if (column_of(columns, f).empty())

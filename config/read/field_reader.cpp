@@ -9,6 +9,7 @@
 
 #include "kernels/shared/words.hpp"
 #include "kernels/system/text.hpp"
+#include "results/table/table_spec.hpp"
 
 namespace odrpo {
 
@@ -46,21 +47,25 @@ const Node* FieldReader::take(std::string_view key) {
 
 namespace {
 
-std::string range_text(const Allowed& a) {
-  if (a.kind == Allowed::Kind::integer) return fmt::format("{}..{}", a.least, a.most);
-  if (a.kind == Allowed::Kind::number)
-    return fmt::format("{}..{}{}{}", number_text(a.min), number_text(a.max), a.words.empty() ? "" : " or ", one_of(a.words));
-  return a.kind == Allowed::Kind::word ? one_of(a.words) : "";
+// "1..64", "0..10 or none", "adam, adamw or sgd"
+std::string range_text(const Field& field) {
+  const std::string words = one_of(words_in(field.words()));
+  if (!field.least) return words;
+  return fmt::format("{}..{}{}{}", value_text(*field.least), value_text(*field.most), words.empty() ? "" : " or ", words);
 }
 
-std::string_view wanted_text(Allowed::Kind kind) {
-  switch (kind) {
-    case Allowed::Kind::integer: return "a whole number";
-    case Allowed::Kind::number: return "a number";
-    case Allowed::Kind::word: return "a word in quotes";
-    case Allowed::Kind::name: break;
+std::string_view wanted_text(FieldType type) {
+  switch (type) {
+    case FieldType::integer: return "a whole number";
+    case FieldType::word: return "a word in quotes";
+    case FieldType::name: return "a name in quotes";
+    default: return "a number";
   }
-  return "a name in quotes";
+}
+
+// the nodes of a list, or the one node that stands in its place
+std::span<const Node> entries_of(const Node& node) {
+  return node.kind == Node::Kind::list ? std::span<const Node>(node.children) : std::span<const Node>(&node, 1);
 }
 
 }  // namespace
@@ -85,63 +90,65 @@ std::string not_whole(const Node& node) {
 }  // namespace
 
 std::optional<std::int64_t> FieldReader::whole(std::string_view key, const Node& node, std::int64_t least, std::int64_t most) {
-  const auto value = checked(key, node, {Allowed::Kind::integer, least, most, 0, 0, {}});
+  const auto value = checked({.key = key, .type = FieldType::integer, .least = least, .most = most}, node);
   if (!value) return std::nullopt;
   return std::get<std::int64_t>(*value);
 }
 
-std::optional<AxisValue> FieldReader::checked(std::string_view key, const Node& node, const Allowed& a) {
-  const bool real = node.kind == Node::Kind::number, whole = node.kind == Node::Kind::integer;
-  switch (a.kind) {
-    case Allowed::Kind::integer:
-      if (whole && node.integer >= a.least && node.integer <= a.most) return node.integer;
-      errors_.add(node.place,
-                  whole ? fmt::format("{} is {}, out of range", label(key), node.integer)
-                        : fmt::format("{} must be a whole number, not {}", label(key), not_whole(node)),
-                  range_text(a));
-      return std::nullopt;
-    case Allowed::Kind::number:
-      if ((real || whole) && node.number >= a.min && node.number <= a.max) return node.number == 0 ? 0.0 : node.number;
-      for (const auto word : a.words)
-        if (node.kind == Node::Kind::text && same_word(word, node.text)) return std::string(word);
-      errors_.add(node.place,
-                  real && !std::isfinite(node.number)
-                      ? fmt::format("{} must be a finite number, not {}", label(key), number_text(node.number))
-                  : real || whole ? fmt::format("{} is {}, out of range", label(key), found_text(node))
-                                  : fmt::format("{} must be a number, not {}", label(key), found_text(node)),
-                  range_text(a));
-      return std::nullopt;
-    case Allowed::Kind::word:
-      if (node.kind != Node::Kind::text) {
-        errors_.add(node.place, fmt::format("{} must be a word in quotes, not {}", label(key), found_text(node)), range_text(a));
+std::optional<AxisValue> FieldReader::checked(const Field& field, const Node& node) {
+  const bool real = node.kind == Node::Kind::number, whole = node.kind == Node::Kind::integer, text = node.kind == Node::Kind::text;
+  const std::string name = label(field.key);
+  std::string why;
+  switch (field.type) {
+    case FieldType::integer:
+    case FieldType::integers:
+      if (whole && node.integer >= std::get<std::int64_t>(*field.least) && node.integer <= std::get<std::int64_t>(*field.most))
+        return node.integer;
+      why = whole ? fmt::format("{} is {}, out of range", name, node.integer)
+                  : fmt::format("{} must be a whole number, not {}", name, not_whole(node));
+      break;
+    case FieldType::name:
+      if (text && !node.text.empty() && node.text.find('\0') == std::string::npos) return node.text;
+      why = fmt::format("{} must be a name in quotes, not {}", name, found_text(node));
+      break;
+    case FieldType::word:
+    case FieldType::choices:
+      for (const Choice& word : field.words())
+        if (text && same_word(word.word, node.text)) return std::string(word.word);
+      if (text) {
+        errors_.add(node.place, fmt::format("{} does not know \"{}\"", name, shown(node.text)), range_text(field),
+                    errors_.wants_detail() ? nearest_word(node.text, words_in(field.words())) : "");
         return std::nullopt;
       }
-      for (const auto word : a.words)
-        if (same_word(word, node.text)) return std::string(word);
-      errors_.add(node.place, fmt::format("{} does not know \"{}\"", label(key), shown(node.text)), range_text(a),
-                  errors_.wants_detail() ? nearest_word(node.text, a.words) : "");
-      return std::nullopt;
-    case Allowed::Kind::name:
-      if (node.kind == Node::Kind::text && !node.text.empty() && node.text.find('\0') == std::string::npos) return node.text;
-      errors_.add(node.place, fmt::format("{} must be a name in quotes, not {}", label(key), found_text(node)));
-      return std::nullopt;
+      why = fmt::format("{} must be a word in quotes, not {}", name, found_text(node));
+      break;
+    default:
+      if ((real || whole) && node.number >= std::get<double>(*field.least) && node.number <= std::get<double>(*field.most))
+        return node.number == 0 ? 0.0 : node.number;
+      for (const Choice& word : field.words())
+        if (text && same_word(word.word, node.text)) return std::string(word.word);
+      why = real && !std::isfinite(node.number) ? fmt::format("{} must be a finite number, not {}", name, number_text(node.number))
+            : real || whole                     ? fmt::format("{} is {}, out of range", name, found_text(node))
+                                                : fmt::format("{} must be a number, not {}", name, found_text(node));
   }
+  errors_.add(node.place, why, range_text(field));
   return std::nullopt;
 }
 
-std::optional<AxisValue> FieldReader::scalar(std::string_view key, const Allowed& allowed) {
-  const Node* node = take(key);
+std::optional<AxisValue> FieldReader::scalar(const Field& field) {
+  const Node* node = take(field.key);
   if (node == nullptr) return std::nullopt;
-  if (node->kind != Node::Kind::list) return checked(key, *node, allowed);
+  if (node->kind != Node::Kind::list) return checked(field, *node);
   if (!axes_allowed_) {
-    errors_.add(node->place, fmt::format("{} must be {}, not a list", label(key), wanted_text(allowed.kind)), range_text(allowed));
+    errors_.add(node->place, fmt::format("{} must be {}, not a list", label(field.key), wanted_text(field.type)), range_text(field));
     return std::nullopt;
   }
-  GridAxis axis{section_, std::string(key), std::string(key), node->key_place, node->place, {}};
+  const std::string key(field.key);
+  GridAxis axis{section_, key, key, node->key_place, node->place, {}};
   bool sound = true;
   std::set<AxisValue> seen;
   for (const auto& entry : node->children) {
-    auto value = checked(key, entry, allowed);
+    auto value = checked(field, entry);
     if (value && !seen.insert(*value).second) {
       errors_.add(entry.place, fmt::format("{} has {} twice", label(key), value_text(*value)));
       value.reset();
@@ -150,28 +157,46 @@ std::optional<AxisValue> FieldReader::scalar(std::string_view key, const Allowed
     else sound = false;
   }
   if (node->children.empty())
-    errors_.add(node->place, fmt::format("{} is an empty list: no run would be left", label(key)), range_text(allowed));
+    errors_.add(node->place, fmt::format("{} is an empty list: no run would be left", label(key)), range_text(field));
   if (!sound || axis.values.empty()) return std::nullopt;
   axes.push_back(axis);
   return axis.values.front();
 }
 
-void FieldReader::text(std::string_view key, std::string& value, std::string_view) {
-  const Node* node = take(key);
-  if (node == nullptr) return;
-  if (node->kind == Node::Kind::text) value = node->text;
-  else errors_.add(node->place, fmt::format("{} must be a string, not {}", label(key), found_text(*node)));
+void FieldReader::read_field(const Field& field) {
+  switch (field.type) {
+    case FieldType::text: return text(field);
+    case FieldType::words: return names(field);
+    case FieldType::choices: return choices(field);
+    case FieldType::integers: return integers(field);
+    case FieldType::numbers: return numbers(field);
+    case FieldType::baselines: return baselines(field);
+    case FieldType::entries: return void(take(field.key));
+    case FieldType::matrix: return matrix(field);
+    case FieldType::rows: return rows(field);
+    case FieldType::limits: return limits(field);
+    case FieldType::models: return models(field);
+    default:
+      if (const auto value = scalar(field)) field.set(*value);
+  }
 }
 
-void FieldReader::baselines(std::string_view key, std::string& value, std::vector<BaselineGroup>& groups, std::string_view help) {
+void FieldReader::text(const Field& field) {
+  const Node* node = take(field.key);
+  if (node == nullptr) return;
+  if (node->kind == Node::Kind::text) field.as<std::string>() = node->text;
+  else errors_.add(node->place, fmt::format("{} must be a string, not {}", label(field.key), found_text(*node)));
+}
+
+void FieldReader::baselines(const Field& field) {
+  const std::string_view key = field.key;
   const Node* node = table_ == nullptr ? nullptr : find_child(*table_, key);
-  if (node == nullptr || node->kind != Node::Kind::table) return text(key, value, help);
+  if (node == nullptr || node->kind != Node::Kind::table) return text(field);
   take(key);
   if (node->children.empty()) errors_.add(node->place, fmt::format("{} is an empty table: it names no baseline", label(key)));
   for (const Node& group : node->children) {
-    const std::span<const Node> rows =
-        group.kind == Node::Kind::list ? std::span<const Node>(group.children) : std::span<const Node>(&group, 1);
-    BaselineGroup& read = groups.emplace_back(BaselineGroup{group.key, {}});
+    const std::span<const Node> rows = entries_of(group);
+    BaselineGroup& read = field.groups->emplace_back(BaselineGroup{group.key, {}});
     if (rows.empty()) errors_.add(group.place, fmt::format("the baseline \"{}\" has no row to be compared with it", shown(group.key)));
     for (const Node& row : rows) {
       if (row.kind == Node::Kind::text) read.rows.push_back(row.text);
@@ -182,15 +207,16 @@ void FieldReader::baselines(std::string_view key, std::string& value, std::vecto
   }
 }
 
-void FieldReader::names(std::string_view key, std::vector<std::string>& value, std::string_view) {
+void FieldReader::names(const Field& field) {
+  const std::string_view key = field.key;
+  auto& value = field.as<std::vector<std::string>>();
   const Node* node = take(key);
   if (node == nullptr) return;
   if (node->kind != Node::Kind::list && node->kind != Node::Kind::text) {
     errors_.add(node->place, fmt::format("{} must be a list of words in quotes, not {}", label(key), found_text(*node)));
     return;
   }
-  const std::span<const Node> entries =
-      node->kind == Node::Kind::list ? std::span<const Node>(node->children) : std::span<const Node>(node, 1);
+  const std::span<const Node> entries = entries_of(*node);
   if (entries.empty() && key != "best") errors_.add(node->place, fmt::format("{} is an empty list: no run would be left", label(key)));
   value.clear();
   for (const auto& entry : entries) {
@@ -199,16 +225,15 @@ void FieldReader::names(std::string_view key, std::vector<std::string>& value, s
   }
 }
 
-void FieldReader::choices(std::string_view key, std::vector<std::string>& value, std::span<const Choice> choices, std::string_view) {
+void FieldReader::choices(const Field& field) {
+  const std::string_view key = field.key;
   const Node* node = take(key);
   if (node == nullptr) return;
-  const std::span<const Node> entries =
-      node->kind == Node::Kind::list ? std::span<const Node>(node->children) : std::span<const Node>(node, 1);
-  const Allowed allowed{Allowed::Kind::word, 0, 0, 0, 0, words_in(choices)};
-  if (entries.empty()) errors_.add(node->place, fmt::format("{} is an empty list", label(key)), range_text(allowed));
+  const std::span<const Node> entries = entries_of(*node);
+  if (entries.empty()) errors_.add(node->place, fmt::format("{} is an empty list", label(key)), range_text(field));
   std::vector<std::string> read;
   const auto begun = [&](const Node& entry) -> std::optional<AxisValue> {  // as the open choice that it begins as
-    for (const auto& c : choices)
+    for (const Choice& c : field.words())
       if (entry.kind == Node::Kind::text && !c.begins.empty() &&
           same_word(std::string_view(entry.text).substr(0, c.begins.size()), c.begins))
         return std::string(c.begins) + entry.text.substr(c.begins.size());
@@ -216,25 +241,25 @@ void FieldReader::choices(std::string_view key, std::vector<std::string>& value,
   };
   for (const auto& entry : entries) {
     auto v = begun(entry);
-    if (!v) v = checked(key, entry, allowed);
+    if (!v) v = checked(field, entry);
     if (!v) continue;
     const auto& word = std::get<std::string>(*v);
     if (std::find(read.begin(), read.end(), word) != read.end()) errors_.add(entry.place, fmt::format("{} has {} twice", label(key), word));
     else read.push_back(word);
   }
-  if (!read.empty()) value = std::move(read);
+  if (!read.empty()) field.as<std::vector<std::string>>() = std::move(read);
 }
 
-void FieldReader::integers(std::string_view key, std::vector<int>& value, std::int64_t least, std::int64_t most, std::string_view) {
+void FieldReader::integers(const Field& field) {
+  const std::string_view key = field.key;
+  auto& value = field.as<std::vector<int>>();
   const Node* node = take(key);
   if (node == nullptr) return;
-  const std::span<const Node> entries =
-      node->kind == Node::Kind::list ? std::span<const Node>(node->children) : std::span<const Node>(node, 1);
-  const Allowed allowed{Allowed::Kind::integer, least, most, 0, 0, {}};
-  if (entries.empty()) errors_.add(node->place, fmt::format("{} is an empty list: no run would be left", label(key)), range_text(allowed));
+  const std::span<const Node> entries = entries_of(*node);
+  if (entries.empty()) errors_.add(node->place, fmt::format("{} is an empty list: no run would be left", label(key)), range_text(field));
   value.clear();
   for (const auto& entry : entries) {
-    const auto v = checked(key, entry, allowed);
+    const auto v = checked(field, entry);
     if (!v) continue;
     const auto i = static_cast<int>(std::get<std::int64_t>(*v));
     if (std::find(value.begin(), value.end(), i) != value.end()) errors_.add(entry.place, fmt::format("{} has {} twice", label(key), i));

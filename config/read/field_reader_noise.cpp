@@ -45,6 +45,9 @@ void explain_responses(const Node& entry, const std::string& label, Diagnostics&
 
 std::span<const std::string_view> noise_words() { return all_noise_words; }
 std::string_view noise_word(const Noise& noise) { return all_noise_words[noise.index()]; }
+std::string_view noise_help(const Noise& noise) {
+  return std::visit([](const auto& model) { return model.help; }, noise);
+}
 std::optional<Noise> make_noise(std::string_view word) {
   return make_by_word(word, std::make_index_sequence<std::variant_size_v<Noise>>());
 }
@@ -80,7 +83,7 @@ void FieldReader::read_list(const Node& node, std::vector<Noise>& value) {
                   one_of(noise_words()), word ? nearest_word(model->text, noise_words()) : "");
       continue;
     }
-    std::visit([&](auto& m) { describe(fields, m); }, *noise);
+    fields.read(*noise);
     fields.finish();
     const auto* resample = std::get_if<ResampleNoise>(&*noise);
     if (resample != nullptr && !resample->responses) explain_responses(entry, label, errors_);
@@ -119,7 +122,7 @@ void FieldReader::read_model(const Node& node, std::vector<Noise>& value) {
   }
   const std::string word(noise_word(fresh));
   FieldReader fields(&node, section_ + "." + word, axes_allowed_, errors_);
-  std::visit([&](auto& m) { describe(fields, m); }, *at);
+  fields.read(*at);
   fields.finish();
   for (auto& axis : fields.axes) {
     axis.key = axis.name = word + "." + axis.key;
@@ -128,8 +131,9 @@ void FieldReader::read_model(const Node& node, std::vector<Noise>& value) {
   }
 }
 
-void FieldReader::models(std::string_view key, std::vector<Noise>& value, std::string_view) {
-  if (const Node* list = take(key)) read_list(*list, value);
+void FieldReader::models(const Field& field) {
+  auto& value = field.as<std::vector<Noise>>();
+  if (const Node* list = take(field.key)) read_list(*list, value);
   if (table_ != nullptr) {
     for (const auto& child : table_->children) {
       const auto fresh = make_noise(child.key);
@@ -141,7 +145,9 @@ void FieldReader::models(std::string_view key, std::vector<Noise>& value, std::s
   for (const auto word : noise_words()) known_.push_back(word);
 }
 
-void FieldReader::matrix(std::string_view key, Square& value, std::string_view) {
+void FieldReader::matrix(const Field& field) {
+  const std::string_view key = field.key;
+  auto& value = field.as<Square>();
   const Node* node = take(key);
   if (node == nullptr) {
     if (value.size == 0 && table_ != nullptr)

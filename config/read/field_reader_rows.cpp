@@ -31,7 +31,9 @@ std::string wrong_entry(const Node& entry, const Node* before, const RowsRule& r
 
 }  // namespace
 
-void FieldReader::numbers(std::string_view key, std::vector<double>& value, double least, double most, std::string_view, const OnlyIf&) {
+void FieldReader::numbers(const Field& field) {
+  const std::string_view key = field.key;
+  const double least = std::get<double>(*field.least), most = std::get<double>(*field.most);
   const Node* node = take(key);
   if (node == nullptr) return;
   const std::string form = fmt::format("[0.5, 2, ...], numbers of {}..{}", number_text(least), number_text(most));
@@ -48,10 +50,13 @@ void FieldReader::numbers(std::string_view key, std::vector<double>& value, doub
                                                   number_text(least), number_text(most)));
     numbers.push_back(entry.number);
   }
-  value = std::move(numbers);
+  field.as<std::vector<double>>() = std::move(numbers);
 }
 
-void FieldReader::rows(std::string_view key, NumberRows& value, const RowsRule& rule, std::string_view) {
+void FieldReader::rows(const Field& field) {
+  const std::string_view key = field.key;
+  const RowsRule& rule = *field.form;
+  auto& value = field.as<NumberRows>();
   const Node* node = take(key);
   if (node == nullptr) {
     if (value.empty() && table_ != nullptr) errors_.add(table_->place, fmt::format("{} is missing", label(key)), rows_form(rule));
@@ -111,7 +116,9 @@ std::optional<std::string> axis_text(const Node& node) {
 
 }  // namespace
 
-void FieldReader::limits(std::string_view key, LimitedValue value, std::vector<GateLimit>& limits, std::string_view) {
+void FieldReader::limits(const Field& field) {
+  const std::string_view key = field.key;
+  const LimitedValue value = field.limited;
   const Node* node = take(key);
   if (node == nullptr) return;
   const auto refuse = [&](const Node& at, const std::string& what) {
@@ -124,7 +131,7 @@ void FieldReader::limits(std::string_view key, LimitedValue value, std::vector<G
       refuse(entry, fmt::format("must be a list of limits, not of {}", found_text(entry)));
       continue;
     }
-    GateLimit& limit = limits.emplace_back();
+    GateLimit& limit = field.as<std::vector<GateLimit>>().emplace_back();
     limit.value = value;
     bool bounded = false;
     for (const Node& child : entry.children) {

@@ -1,17 +1,98 @@
 // The canonical text of a run, and its key.
 #include "config/write/canonical.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "config/catalogue/catalogue.hpp"
 #include "config/spec.hpp"
-#include "config/write/field_writer.hpp"
 #include "envs/bandit/world.hpp"
+#include "kernels/shared/words.hpp"
+#include "kernels/system/text.hpp"
 #include "results/store/digest.hpp"
+#include "results/table/table_spec.hpp"
 
 namespace odrpo {
+
+namespace {
+
+// { baseline = ["row", …], … }
+std::string groups_text(const std::vector<BaselineGroup>& groups) {
+  return "{ " + joined(groups, [](const BaselineGroup& of) { return quoted_text(of.baseline) + " = " + words_text(of.rows); }) + " }";
+}
+
+// [[0.9, 0.1], [0.1, 0.9]]
+std::string rows_text(const NumberRows& rows) {
+  return list_text(rows, [](const auto& row) { return list_text(row, number_text); });
+}
+
+std::string matrix_text(const Square& matrix) {
+  NumberRows rows;
+  for (int i = 0; i < matrix.size; ++i) {
+    const auto row = matrix.values->begin() + static_cast<std::ptrdiff_t>(i) * matrix.size;
+    rows.emplace_back(row, row + matrix.size);
+  }
+  return rows_text(rows);
+}
+
+// [{ axis = "estimator", row = "odrpo", at_most = 2 }]
+std::string limits_text(const std::vector<GateLimit>& limits) {
+  return list_text(limits, [](const GateLimit& limit) {
+    std::string entry;
+    const auto set = [&](const std::string& name, const std::string& value) { add_item(entry, name + " = " + value); };
+    if (!limit.axis.empty()) set("axis", quoted_text(limit.axis));
+    set("row", quoted_text(limit.row));
+    if (!limit.over.empty()) set("over", quoted_text(limit.over));
+    if (limit.at_most) set("at_most", number_text(*limit.at_most));
+    if (limit.at_least) set("at_least", number_text(*limit.at_least));
+    if (!limit.where.empty()) set("where", words_text(limit.where));
+    return "{ " + entry + " }";
+  });
+}
+
+}  // namespace
+
+std::string words_text(const std::vector<std::string>& words) { return list_text(words, quoted_text); }
+
+void write_field(const Field& field, const FieldOut& out) {
+  switch (field.type) {
+    case FieldType::words: return out(field.key, words_text(field.as<std::vector<std::string>>()), false);
+    case FieldType::choices:
+      if (const auto& words = field.as<std::vector<std::string>>(); words.size() == 1) return out(field.key, words[0], true);
+      else return out(field.key, words_text(words), false);
+    case FieldType::numbers: {
+      const auto& numbers = field.as<std::vector<double>>();
+      return out(field.key, numbers.empty() ? "unset" : list_text(numbers, number_text), false);
+    }
+    case FieldType::matrix: return out(field.key, matrix_text(field.as<Square>()), false);
+    case FieldType::rows: return out(field.key, rows_text(field.as<NumberRows>()), false);
+    case FieldType::limits:
+      if (const auto& limits = field.as<std::vector<GateLimit>>(); !limits.empty()) out(field.key, limits_text(limits), false);
+      return;
+    case FieldType::models: {
+      std::size_t i = 0;
+      for (const Noise& noise : field.as<std::vector<Noise>>()) {
+        const std::string prefix = fmt::format("{}.{}.", field.key, i++);
+        out(prefix + "model", std::string(noise_word(noise)), true);
+        write_fields(noise,
+                     [&](std::string_view key, const std::string& text, bool is_word) { out(prefix + std::string(key), text, is_word); });
+      }
+      return;
+    }
+    case FieldType::integers:  // of [grid], which is written run by run or by config/write/plan_write.cpp
+    case FieldType::entries: return;
+    case FieldType::baselines:
+      if (!field.groups->empty()) return out(field.key, groups_text(*field.groups), false);
+      [[fallthrough]];
+    default: {
+      const auto value = field.get();
+      return out(field.key, value ? value_text(*value) : "unset", value && std::holds_alternative<std::string>(*value));
+    }
+  }
+}
 
 namespace {
 
@@ -24,19 +105,18 @@ constexpr std::pair<std::string_view, std::string_view> newer_keys[] = {
     {"estimator.values", "unset"}, {"estimator.floor", "posterior"}};
 
 template <class C>
-void write_section(std::string_view section, C config, const FieldWriter::Out& out) {
+void write_section(std::string_view section, const C& config, const FieldOut& out) {
   const std::string prefix = std::string(section) + ".";
-  FieldWriter writer([&](std::string_view name, const std::string& text, bool is_word) {
+  write_fields(config, [&](std::string_view name, const std::string& text, bool is_word) {
     const std::string key = prefix + std::string(name);
     if (std::find(std::begin(newer_keys), std::end(newer_keys), std::pair<std::string_view, std::string_view>(key, text)) ==
         std::end(newer_keys))
       out(key, text, is_word);
   });
-  describe(writer, config);
 }
 
 // every field of a run but its key and seed, in the fixed order of canonical_text: out("learn.lr", "0.05", false)
-void write_fields(const RunSpec& spec, const FieldWriter::Out& out) {
+void write_run(const RunSpec& spec, const FieldOut& out) {
   out("run.votes", std::to_string(spec.votes), false);
   out("env.base", base_of(spec.env), true);
   write_section("env", spec.env, out);
@@ -61,7 +141,7 @@ std::string canonical_seed(const RunSpec& spec) {
 std::string canonical_settings(const RunSpec& spec) {
   std::string text;
   text.reserve(2048);
-  write_fields(spec, [&](std::string_view key, const std::string& value, bool) {
+  write_run(spec, [&](std::string_view key, const std::string& value, bool) {
     text += key;
     text += " = ";
     text += value;

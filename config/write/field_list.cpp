@@ -11,10 +11,11 @@
 #include "config/read/field_reader.hpp"
 #include "config/spec.hpp"
 #include "config/suite_config.hpp"
-#include "config/write/field_writer.hpp"
+#include "config/write/canonical.hpp"
 #include "estimators/compat.hpp"
 #include "estimators/formula_text.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/text.hpp"
 #include "results/scores/rows.hpp"
 #include "results/scores/score_file.hpp"
 
@@ -29,6 +30,44 @@ std::string FieldInfo::allowed() const {
 std::string FieldInfo::meaning() const {
   const std::string rule = rule_text(only_if);
   return rule.empty() ? help : help + "; only if " + rule;
+}
+
+namespace {
+
+// in the order of FieldType
+constexpr std::string_view type_words[] = {"integer", "number", "number", "word",     "word or number", "name",
+                                           "string",  "words",  "words",  "integers", "numbers",        "baselines",
+                                           "entries", "matrix", "rows",   "limits",   "models"};
+
+std::string default_text(const Field& field) {
+  switch (field.type) {
+    case FieldType::words:
+    case FieldType::choices: return joined(field.as<std::vector<std::string>>());
+    case FieldType::integers: return joined(field.as<std::vector<int>>(), [](int n) { return std::to_string(n); });
+    case FieldType::numbers: return "unset";
+    case FieldType::entries:
+    case FieldType::limits: return "none";
+    case FieldType::matrix:
+    case FieldType::rows: return "required";
+    case FieldType::models: return "the base's";
+    default: {
+      const auto value = field.get();
+      return value ? value_text(*value) : "unset";
+    }
+  }
+}
+
+}  // namespace
+
+FieldInfo field_info(const Field& field) {
+  return {std::string(field.key),
+          std::string(type_words[static_cast<std::size_t>(field.type)]),
+          default_text(field),
+          std::string(field.help),
+          field.least,
+          field.most,
+          field.words(),
+          *field.rule};
 }
 
 template <>
@@ -67,18 +106,14 @@ std::string noise_line(const std::vector<Noise>& list) {
       continue;
     }
     std::vector<std::string> usual;
-    FieldWriter defaults([&](std::string_view, const std::string& value, bool) { usual.push_back(value); });
-    auto fresh = *make_noise(noise_word(noise));
-    std::visit([&](auto& m) { describe(defaults, m); }, fresh);
+    write_fields(*make_noise(noise_word(noise)), [&](std::string_view, const std::string& value, bool) { usual.push_back(value); });
     add_item(text, noise_word(noise), "; ");
     std::size_t i = 0;
-    FieldWriter writer([&](std::string_view key, const std::string& value, bool is_word) {
+    write_fields(noise, [&](std::string_view key, const std::string& value, bool is_word) {
       if (key == thresholds_key) text += ' ' + counted(panel_size(list), "judge");
       else if (!is_word || value != usual[i]) text += fmt::format(" {} {}", key, value);
       ++i;
     });
-    auto copy = noise;
-    std::visit([&](auto& m) { describe(writer, m); }, copy);
   }
   return text;
 }
@@ -92,13 +127,12 @@ std::vector<Listed> listed(const Word<E> (&table)[n]) {
   return entries;
 }
 
-std::string world_line(WorldProfile world) {
+std::string world_line(const WorldProfile& world) {
   std::string text;
-  FieldWriter writer([&](std::string_view key, const std::string& value, bool) {
+  write_fields(world, [&](std::string_view key, const std::string& value, bool) {
     if (world.hack_share == 0 && key.starts_with("hack")) return;
     add_item(text, fmt::format("{} {}", key, value));
   });
-  describe(writer, world);
   return text;
 }
 
@@ -119,7 +153,8 @@ Listing noise_models() {
   for (const auto word : noise_words()) {
     auto noise = *make_noise(word);
     Listed entry{std::string(word), "", {}};
-    std::visit([&](auto& m) { entry.help = m.help, entry.keys = fields_of(m); }, noise);
+    entry.help = noise_help(noise);
+    entry.keys = fields_of(noise);
     if (makes_distribution(noise)) entry.help += " (first of a list, and only there)";
     part.entries.push_back(std::move(entry));
   }

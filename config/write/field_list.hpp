@@ -8,14 +8,11 @@
 
 #include "config/catalogue/axis.hpp"
 #include "config/catalogue/env_config.hpp"
+#include "config/catalogue/fields.hpp"
 #include "envs/rater/rater.hpp"
 #include "kernels/shared/field_rules.hpp"
-#include "kernels/shared/words.hpp"
-#include "kernels/system/text.hpp"
 #include "policies/policy.hpp"
-#include "results/stats/gate_limit.hpp"
 #include "results/store/record.hpp"
-#include "results/table/table_spec.hpp"
 
 namespace odrpo {
 
@@ -33,79 +30,14 @@ struct FieldInfo {
   std::string meaning() const;
 };
 
-class FieldLister {
- public:
-  std::vector<FieldInfo> fields;
-
-  template <class T>
-  void integer(std::string_view key, T& value, std::int64_t min, std::int64_t max, std::string_view help,
-               const OnlyIf& rule = no_condition) {
-    fields.push_back({std::string(key), "integer", std::to_string(value), std::string(help), min, max, {}, rule});
-  }
-  void number(std::string_view key, double& value, double min, double max, std::string_view help, const OnlyIf& rule = no_condition) {
-    fields.push_back({std::string(key), "number", number_text(value), std::string(help), min, max, {}, rule});
-  }
-  void optional_number(std::string_view key, std::optional<double>& value, double min, double max, std::string_view help,
-                       const OnlyIf& rule = no_condition) {
-    fields.push_back({std::string(key), "number", value ? number_text(*value) : "unset", std::string(help), min, max, {}, rule});
-  }
-  void word_or_number(std::string_view key, std::optional<double>& value, std::string_view word, double min, double max, std::string_view help,
-                      const OnlyIf& rule = no_condition) {
-    fields.push_back({std::string(key), "word or number", value ? number_text(*value) : std::string(word), std::string(help), min, max,
-                      {{word, ""}}, rule});
-  }
-  template <class E>
-  void word(std::string_view key, E& value, std::span<const Word<E>> words, std::string_view help, const OnlyIf& rule = no_condition) {
-    fields.push_back({std::string(key), "word", std::string(word_of(words, value)), std::string(help), {}, {}, {}, rule});
-    for (const auto& w : words) fields.back().words.push_back({w.word, w.help});
-  }
-  void choices(std::string_view key, std::vector<std::string>& value, std::span<const Choice> choices, std::string_view help) {
-    names(key, value, help);
-    fields.back().words.assign(choices.begin(), choices.end());
-  }
-  void name(std::string_view key, std::string& value, std::string_view help, const OnlyIf& rule = no_condition) {
-    fields.push_back({std::string(key), "name", value, std::string(help), {}, {}, {}, rule});
-  }
-  void text(std::string_view key, std::string& value, std::string_view help) {
-    fields.push_back({std::string(key), "string", value, std::string(help), {}, {}, {}});
-  }
-  void baselines(std::string_view key, std::string& value, std::vector<BaselineGroup>&, std::string_view help) {
-    fields.push_back({std::string(key), "baselines", value, std::string(help), {}, {}, {}});
-  }
-  void names(std::string_view key, std::vector<std::string>& value, std::string_view help) {
-    fields.push_back({std::string(key), "words", joined(value), std::string(help), {}, {}, {}});
-  }
-  void integers(std::string_view key, std::vector<int>& value, std::int64_t min, std::int64_t max, std::string_view help) {
-    const std::string all = joined(value, [](int n) { return std::to_string(n); });
-    fields.push_back({std::string(key), "integers", all, std::string(help), min, max, {}});
-  }
-  void numbers(std::string_view key, std::vector<double>&, double min, double max, std::string_view help,
-               const OnlyIf& rule = no_condition) {
-    fields.push_back({std::string(key), "numbers", "unset", std::string(help), min, max, {}, rule});
-  }
-  void entries(std::string_view key, std::string_view help) {
-    fields.push_back({std::string(key), "entries", "none", std::string(help), {}, {}, {}});
-  }
-  void matrix(std::string_view key, Square&, std::string_view help) {
-    fields.push_back({std::string(key), "matrix", "required", std::string(help), {}, {}, {}});
-  }
-  void rows(std::string_view key, NumberRows&, const RowsRule&, std::string_view help) {
-    fields.push_back({std::string(key), "rows", "required", std::string(help), {}, {}, {}});
-  }
-  void limits(std::string_view key, LimitedValue, std::vector<GateLimit>&, std::string_view help) {
-    fields.push_back({std::string(key), "limits", "none", std::string(help), {}, {}, {}});
-  }
-  void models(std::string_view key, std::vector<Noise>&, std::string_view help) {
-    fields.push_back({std::string(key), "models", "the base's", std::string(help), {}, {}, {}});
-  }
-};
-
+/// What a list shows of a field, with its present value as default.
+FieldInfo field_info(const Field& field);
 /// The fields of a config with its present values as defaults.
 template <class C>
-std::vector<FieldInfo> fields_of(C config = {}) {
-  FieldLister lister;
-  describe(lister, config);
-  return std::move(lister.fields);
+std::vector<FieldInfo> fields_of(const C& config = {}) {
+  std::vector<FieldInfo> fields;
+  each_field_of(config, [&](const Field& field) { fields.push_back(field_info(field)); });
+  return fields;
 }
 
 /// Keys of [SECTION.NAME] besides `base` that are not fields of the config: what else a variant may be made from.

@@ -7,28 +7,24 @@
 #include "config/catalogue/catalogue.hpp"
 #include "config/check/idle_keys.hpp"
 #include "config/plan/plan.hpp"
-#include "config/write/field_writer.hpp"
+#include "config/write/canonical.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 namespace {
 
 std::string literal(const std::string& text, bool is_word) { return is_word ? quoted_text(text) : text; }
 
-template <class T, class Text>
-std::string list_of(const std::vector<T>& values, Text text) {
-  return "[" + joined(values, text) + "]";
-}
-std::string words_list(const std::vector<std::string>& words) { return list_of(words, quoted_text); }
 std::string axis_value(const AxisValue& v) { return literal(value_text(v), std::holds_alternative<std::string>(v)); }
-std::string axis_list(const GridAxis& axis) { return list_of(axis.values, axis_value); }
+std::string axis_list(const GridAxis& axis) { return list_text(axis.values, axis_value); }
 
 // "title.key = value" for every field that is not an axis, nor left out; noise models are gathered into one list
 template <class C>
-std::string fields_text(const std::string& title, C config, const std::vector<GridAxis>& axes,
+std::string fields_text(const std::string& title, const C& config, const std::vector<GridAxis>& axes,
                         const std::vector<std::string_view>& left_out = {}) {
   std::string text, models;
   std::string model;
-  FieldWriter writer([&](std::string_view key, const std::string& value, bool is_word) {
+  write_fields(config, [&](std::string_view key, const std::string& value, bool is_word) {
     if (key.starts_with("noise.")) {
       const auto field = key.substr(key.find('.', 6) + 1);
       if (field == "model") model = value;
@@ -39,7 +35,6 @@ std::string fields_text(const std::string& title, C config, const std::vector<Gr
       text += fmt::format("{}.{} = {}\n", title, key, literal(value, is_word));
     }
   });
-  describe(writer, config);
   return models.empty() ? text : fmt::format("{}.noise = [\n{} }},\n]\n{}", title, models, text);
 }
 
@@ -140,11 +135,11 @@ std::string write_plan(const Plan& plan) {
   const auto add_grid = [&](const auto& key, const std::vector<std::size_t>& of_entry, const std::string& list) {
     if (of_entry.empty()) text += fmt::format("grid.{} = {}\n", key, list);
   };
-  add_grid(section_of<EnvConfig>(), zip.env, words_list(names_of(plan.env)));
-  add_grid(section_of<RaterConfig>(), zip.rater, words_list(names_of(plan.rater)));
-  add_grid(section_of<PolicyConfig>(), zip.policy, words_list(names_of(plan.policy)));
-  add_grid(section_of<EstimatorConfig>(), zip.estimator, words_list(names_of(plan.estimator)));
-  add_grid("votes", zip.votes, list_of(plan.votes, [](int n) { return std::to_string(n); }));
+  add_grid(section_of<EnvConfig>(), zip.env, words_text(names_of(plan.env)));
+  add_grid(section_of<RaterConfig>(), zip.rater, words_text(names_of(plan.rater)));
+  add_grid(section_of<PolicyConfig>(), zip.policy, words_text(names_of(plan.policy)));
+  add_grid(section_of<EstimatorConfig>(), zip.estimator, words_text(names_of(plan.estimator)));
+  add_grid("votes", zip.votes, list_text(plan.votes, [](int n) { return std::to_string(n); }));
   if (!lines.axes.empty()) text += "\n# axes\n";
   bool told = !is_zipped(zip);  // the zip stands where its first axis would
   for (const auto& [axis, key] : lines.axes) {
@@ -154,25 +149,6 @@ std::string write_plan(const Plan& plan) {
   }
   if (!told) text += zip_line(plan, lines.axes);
   return text + lines.text;
-}
-
-// Writes the limits of [gate].
-
-void FieldWriter::limits(std::string_view key, LimitedValue, std::vector<GateLimit>& limits, std::string_view) {
-  if (limits.empty()) return;
-  std::string list;
-  for (const GateLimit& limit : limits) {
-    std::string entry;
-    const auto set = [&](const std::string& name, const std::string& value) { add_item(entry, name + " = " + value); };
-    if (!limit.axis.empty()) set("axis", quoted_text(limit.axis));
-    set("row", quoted_text(limit.row));
-    if (!limit.over.empty()) set("over", quoted_text(limit.over));
-    if (limit.at_most) set("at_most", number_text(*limit.at_most));
-    if (limit.at_least) set("at_least", number_text(*limit.at_least));
-    if (!limit.where.empty()) set("where", words_list(limit.where));
-    add_item(list, "{ " + entry + " }");
-  }
-  out_(key, "[" + list + "]", false);
 }
 
 }  // namespace odrpo

@@ -168,11 +168,9 @@ C config_of(const Setting& values, std::string_view key = "", const AxisValue& v
   if constexpr (std::is_same_v<C, RaterConfig>) config.noise = {*make_noise(word_at(values, noise_need, "gaussian"))};
   for (const auto& [k, v] : values) {
     if (k == noise_need) continue;
-    Assign assign{k, v};
-    describe(assign, config);
+    assign(config, k, v);
   }
-  Assign assign{key, value};
-  describe(assign, config);
+  assign(config, key, value);
   return config;
 }
 template <class C>
@@ -280,8 +278,7 @@ TEST_CASE("the supervised steps use the keys of a policy that are not of trainin
   for (const FieldInfo& f : fields_of(plain)) {
     PolicyConfig changed = plain;
     const AxisValue other = other_of(f);
-    Assign assign{f.key, other};
-    describe(assign, changed);
+    assign(changed, f.key, other);
     INFO(f.key);
     const bool uses = settled_text(changed, {.supervised = true}) != settled_text(plain, {.supervised = true});
     CHECK(uses != f.only_if.training_only);
