@@ -3,6 +3,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gate/options.hpp"
@@ -74,13 +75,15 @@ struct TableQuery {
 };
 
 struct TableOptions : TableQuery {
-  std::string format;    ///< text (also when empty), md, latex, csv, json
+  std::string format;    ///< a word of table_format_words(); empty: the first
   std::string legend;    ///< word of legend_words; empty = the format's own
   bool siunitx = false;  ///< latex: numbers for the package siunitx
   std::string curve;     ///< instead of values: this curve at recorded steps; empty = none
   std::string power;     ///< "2%" or a number: the difference to find; empty = show the differences
 };
 int table(const TableOptions&);
+/// The words of --format, the default first.
+std::vector<std::string_view> table_format_words();
 
 struct PlotOptions : TableQuery {
   std::string kind;                               ///< word of `plot --help`: curves, votes, forest, …

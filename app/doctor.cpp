@@ -1,4 +1,8 @@
 // `odrpo-bench doctor` and `odrpo-bench bench`. doctor: what this machine is, how steady its clock is, and what is missing. Refuses nothing.
+#include <fmt/format.h>
+#include <gnu/libc-version.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -10,12 +14,8 @@
 #include <optional>
 #include <sstream>
 #include <string>
-#include <unistd.h>
 #include <utility>
 #include <vector>
-
-#include <fmt/format.h>
-#include <gnu/libc-version.h>
 
 #include "app/command.hpp"
 #include "gate/conditions.hpp"

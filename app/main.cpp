@@ -120,7 +120,8 @@ struct Commands {
 
     c = add("table", "print a table of a result file", "odrpo-bench table quickstart.h5 --format md --value regret",
             [this] { return app::table(table); });
-    c->add_option("--format", table.format, "text (default), md, latex, csv or json")->type_name("FORMAT");
+    const auto formats = app::table_format_words();
+    c->add_option("--format", table.format, one_of(formats).insert(formats[0].size(), " (default)"))->type_name("FORMAT");
     c->add_option("--legend", table.legend, "what is said below the numbers: none, short or full")->type_name("HOW");
     c->add_flag("--siunitx", table.siunitx, "latex: write numbers for the package siunitx");
     c->add_flag("--json", table_json, "the same as --format json");

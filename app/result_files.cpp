@@ -1,9 +1,9 @@
 // `odrpo-bench diff` and `odrpo-bench verify`. diff A.h5 B.h5: settings, runs and values that differ, and by how much.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <tuple>
-
-#include <fmt/format.h>
 
 #include "app/command.hpp"
 #include "kernels/shared/json.hpp"

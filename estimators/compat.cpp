@@ -110,7 +110,7 @@ std::optional<CompatRefusal> refused_convention(const EstimatorConfig& c) {
     const std::string_view key = c.ddof != 0 ? "ddof" : "eps";
     return CompatRefusal{key, std::string(key) + " cannot be given beside compat \"" + system + "\", which sets it itself"};
   }
-  if (c.origin == 0 && !reads_key(c.form, "origin"))
+  if (c.origin == 0 && !reads_key(c.form, FormKeys::origin))
     return CompatRefusal{"origin", "origin = 0 is for maxrl: only maxrl depends on the origin, not " + estimator_word(c)};
   return std::nullopt;
 }
@@ -124,7 +124,7 @@ Convention convention_of(const EstimatorConfig& c) {
   if (const auto refusal = compat_refusal(c)) throw Failure(Exit::limits, *refusal);
   Convention row = *find_row(c);
   if (c.compat != Compat::paper) return row;
-  if (reads_key(c.form, "ddof")) row.ddof = c.ddof;
+  if (reads_key(c.form, FormKeys::ddof)) row.ddof = c.ddof;
   row.eps = c.eps;
   return row;
 }

@@ -22,6 +22,14 @@ enum class Basis { reward, rank, level, bit };
 /// pivot, then takes no part in the update.
 enum class Centre { group, others, median };
 
+/// A set of keys of [estimator.NAME] that some forms alone read.
+enum class FormKeys : unsigned { none = 0, ddof = 1, eps = 2, origin = 4, k = 8, median = 16, running = 32, window = 64, rho = 128 };
+inline constexpr Word<FormKeys> form_key_words[] = {
+    {FormKeys::ddof, "ddof", ""},     {FormKeys::eps, "eps", ""},         {FormKeys::origin, "origin", ""}, {FormKeys::k, "k", ""},
+    {FormKeys::median, "median", ""}, {FormKeys::running, "running", ""}, {FormKeys::window, "window", ""}, {FormKeys::rho, "rho", ""},
+};
+constexpr FormKeys operator|(FormKeys a, FormKeys b) { return static_cast<FormKeys>(static_cast<unsigned>(a) | static_cast<unsigned>(b)); }
+
 /// One row of the catalogue, which names a form. `list`, `compute`, `explain`, the formula lines of tables, the checks of keys, the row of
 /// the convention `paper` and docs/reference/estimators.md follow from it. A new form is an enumerator and a row; where its divisor is
 /// new, a case of factor() in estimators/group/group.hpp or of level_shares() in estimators/weights.hpp.
@@ -36,7 +44,7 @@ struct FormRow {
   Weight weight = Weight::uniform;     ///< of level; odrpo's is the config's
   bool guard = false;                  ///< a mean <= 0 gives zeros, in `paper`
   bool whitened = true;                ///< whitened by whiten = "compat", in `paper`
-  std::string_view keys = "";          ///< keys of [estimator.NAME] that the form reads besides `compat`
+  FormKeys keys = FormKeys::none;      ///< that the form reads
   std::string_view of_posterior = "";  ///< the word of the form of posterior scores; empty: there is none
   std::string_view source = "theory";  ///< of the row of `paper`
   std::string_view note = "";          ///< for docs/reference/estimators.md
@@ -58,14 +66,14 @@ inline constexpr FormRow form_rows[] = {
      .word = "grpo",
      .formula = "(r - mu) / {sigma}",
      .divisor = Divisor::deviation,
-     .keys = "ddof eps",
+     .keys = FormKeys::ddof | FormKeys::eps,
      .of_posterior = "posterior(grpo)"},
     {.form = Form::rank_grpo,
      .word = "rank-grpo",
      .formula = "(rank - mean rank) / {sd of ranks}, average ranks, ddof 0",
      .basis = Basis::rank,
      .divisor = Divisor::deviation,
-     .keys = "eps",
+     .keys = FormKeys::eps,
      .of_posterior = "posterior(rank-grpo)",
      .source = "a control of this project",
      .note = "control: robust without ordinal levels"},
@@ -74,7 +82,7 @@ inline constexpr FormRow form_rows[] = {
      .formula = "(r - mu) / {mu}",
      .divisor = Divisor::mean,
      .guard = true,
-     .keys = "eps origin",
+     .keys = FormKeys::eps | FormKeys::origin,
      .of_posterior = "posterior(maxrl)",
      .note = "depends on the origin of the reward: 1..10 and 0..9 differ (key `origin`)"},
     {.form = Form::convex_reinforce,
@@ -90,7 +98,7 @@ inline constexpr FormRow form_rows[] = {
      .formula = "mean over the subsets T of [k] that contain i of max T - max(T without i)",
      .basis = Basis::level,
      .divisor = Divisor::best_of,
-     .keys = "k",
+     .keys = FormKeys::k,
      .of_posterior = "posterior(max-at-k)",
      .source = "arXiv 2505.15201, G/k times its s_i^(loo-1)",
      .note = "its expected sum over the group is G/k times the gradient of the expected maximum of k rewards; not centred"},
@@ -99,7 +107,7 @@ inline constexpr FormRow form_rows[] = {
      .formula = "mean of max T over the subsets T of [k] that contain i, less that over those without i",
      .basis = Basis::level,
      .divisor = Divisor::best_of_centred,
-     .keys = "k",
+     .keys = FormKeys::k,
      .of_posterior = "posterior(max-at-k-centred)",
      .source = "arXiv 2606.06080, up to a constant factor",
      .note = "the same expected sum as `max-at-k`, and every group sums to zero"},
@@ -116,13 +124,13 @@ inline constexpr FormRow form_rows[] = {
      .word = "odrpo",
      .formula = "sum over levels k = 1..K of w_k (1[r >= k] - mu_k) / {N_k}",
      .basis = Basis::level,
-     .keys = "eps median running window rho",
+     .keys = FormKeys::eps | FormKeys::median | FormKeys::running | FormKeys::window | FormKeys::rho,
      .note = "Paper eq.; mu_k = share of the group with r >= k"},
     {.form = Form::odrpo_bitwise,
      .word = "odrpo-bitwise",
      .formula = "sum over the bits b of r - 1 of 2^b (bit_b - mu_b) / {N_b}",
      .basis = Basis::bit,
-     .keys = "eps",
+     .keys = FormKeys::eps,
      .source = "the Paper's future work",
      .note = "whole scores alone; mu_b = share of the group whose r - 1 has the bit b; a better score may get less"},
 };
@@ -142,16 +150,8 @@ constexpr bool divides_by_deviation(Form form) {
   const FormRow& row = row_of(form);
   return row.basis == Basis::reward && (row.divisor == Divisor::deviation || row.centre == Centre::median);
 }
-/// Does the form read that key of [estimator.NAME]?
-constexpr bool reads_key(Form form, std::string_view key) {
-  std::string_view rest = row_of(form).keys;
-  while (!rest.empty()) {
-    const std::size_t space = rest.find(' '), end = space < rest.size() ? space : rest.size();
-    if (rest.substr(0, end) == key) return true;
-    rest.remove_prefix(end < rest.size() ? end + 1 : end);
-  }
-  return false;
-}
+/// Does the form read that key?
+constexpr bool reads_key(Form form, FormKeys key) { return (row_of(form).keys | key) == row_of(form).keys; }
 
 /// Median of the group used by the weight gini-median.
 enum class MedianRule { lower, mid, upper, running };
@@ -230,7 +230,7 @@ struct EstimatorConfig {
   bool operator==(const EstimatorConfig&) const = default;
 };
 /// The rule of a key that some forms read: the base is a word of such a form. `why` says it of the others.
-constexpr OnlyIf read_by_form(std::string_view key, std::string_view why) {
+constexpr OnlyIf read_by_form(FormKeys key, std::string_view why) {
   OnlyIf rule{.count = 1};
   rule.needs[0] = {.key = base_need, .why = why};
   std::size_t i = 0;
@@ -241,9 +241,9 @@ constexpr OnlyIf read_by_form(std::string_view key, std::string_view why) {
     }
   return rule;
 }
-inline constexpr OnlyIf ddof_only = read_by_form("ddof", "only grpo divides by a standard deviation with ddof");
-inline constexpr OnlyIf eps_only = read_by_form("eps", "it has no denominator");
-inline constexpr OnlyIf k_only = read_by_form("k", "it compares no subsets");
+inline constexpr OnlyIf ddof_only = read_by_form(FormKeys::ddof, "only grpo divides by a standard deviation with ddof");
+inline constexpr OnlyIf eps_only = read_by_form(FormKeys::eps, "it has no denominator");
+inline constexpr OnlyIf k_only = read_by_form(FormKeys::k, "it compares no subsets");
 inline constexpr OnlyIf values_only = base_is_not("rank-grpo", no_rank_values) && base_is_not("posterior*", no_posterior_values) &&
                                       base_is_not("odrpo-bitwise*", no_bit_values);
 inline constexpr OnlyIf median_only = base_is({"odrpo-gini-median*"}, "only the weight gini-median has a median");

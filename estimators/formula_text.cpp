@@ -99,7 +99,7 @@ std::string estimator_formula(const EstimatorConfig& c) {
       rest.remove_prefix(std::min(close + 1, rest.size()));
     }
     if (const std::size_t at = text.find("[k]"); at != std::string::npos) text.replace(at, 3, std::to_string(c.k));
-    if (reads_key(c.form, "ddof")) text += ", sigma with ddof " + std::to_string(row.ddof);
+    if (reads_key(c.form, FormKeys::ddof)) text += ", sigma with ddof " + std::to_string(row.ddof);
     if (c.origin == 0 && !spaced) text += ", r - 1 in place of r";
     if (row.guard) text += ", zeros when mu <= 0";
     if (spaced && levels) text += ", level k times Delta_k";

@@ -1,6 +1,4 @@
 // `gate --build-baseline REF`: git finds and checks out the commit, CMake builds it.
-#include "gate/prepare.hpp"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -14,6 +12,7 @@
 
 #include "gate/conditions.hpp"
 #include "gate/measure/child.hpp"
+#include "gate/prepare.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/system/fail.hpp"
 

@@ -1,16 +1,16 @@
 // Under which conditions a program was measured; how far the same work differs on this machine.
 #include "gate/conditions.hpp"
 
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <fstream>
-
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <sys/utsname.h>
 
 #include "gate/measure/child.hpp"
 #include "kernels/shared/clock.hpp"

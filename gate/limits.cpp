@@ -1,12 +1,12 @@
 // `gate FILE.h5`: limits of a suite, stored and read back, and judged by means over seeds.
 #include "gate/limits.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
-
-#include <fmt/format.h>
 
 #include "gate/flags.hpp"
 #include "gate/options.hpp"

@@ -1,6 +1,4 @@
 // `gate --save FILE.json`: measures a program alone.
-#include "gate/programs.hpp"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -13,6 +11,7 @@
 #include <optional>
 
 #include "gate/prepare.hpp"
+#include "gate/programs.hpp"
 #include "gate/report/report.hpp"
 #include "kernels/shared/words.hpp"
 #include "kernels/system/fail.hpp"

@@ -1,6 +1,4 @@
 // `gate --science`: reads two files, refuses what cannot be compared, and reports.
-#include "gate/programs.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 
 #include "gate/flags.hpp"
 #include "gate/options.hpp"
+#include "gate/programs.hpp"
 #include "gate/report/output.hpp"
 #include "gate/report/report.hpp"
 #include "kernels/shared/utf8.hpp"

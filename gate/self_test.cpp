@@ -1,6 +1,4 @@
 // `gate --self-test`: trials of the gate on work whose true change is known, and what other methods say of the same recordings.
-#include "gate/programs.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "gate/decide/decide.hpp"
 #include "gate/measure/child.hpp"
 #include "gate/measure/kinds.hpp"
+#include "gate/programs.hpp"
 #include "kernels/shared/json.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/system/fail.hpp"

@@ -151,6 +151,9 @@ ODRPO_HD double erfc(double x) {
   return g / (f * 1.7724538509055161);
 }
 
+/// Standard normal density.
+ODRPO_HD double normal_density(double x) { return 0.3989422804014327 * exp(-0.5 * x * x); }
+
 /// Standard normal distribution function.
 ODRPO_HD double normal_cdf(double x) { return 0.5 * erfc(-x * 0.70710678118654752); }
 

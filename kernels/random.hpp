@@ -1,8 +1,8 @@
 // Counter-based randomness: a question with a fixed answer. Philox4x32-10, key = 64-bit seed, counter = (purpose, step, prompt, block).
 #pragma once
-#include <cstdint>
-
 #include <Random123/philox.h>
+
+#include <cstdint>
 
 #include "kernels/portable.hpp"
 #include "kernels/purpose.hpp"

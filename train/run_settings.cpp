@@ -5,8 +5,8 @@
 
 #include <filesystem>
 
-#include "kernels/system/text.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 

@@ -114,7 +114,7 @@ std::string Arguments::text(const char* name) const {
 
 void read_conventions(const Arguments& a, EstimatorConfig& c) {
   if (a.given("k")) c.k = a.integer("k", 2, 254);
-  if (a.given("k") && !reads_key(c.form, "k")) throw Refusal{"out_of_range", "k: only forms that compare subsets read it"};
+  if (a.given("k") && !reads_key(c.form, FormKeys::k)) throw Refusal{"out_of_range", "k: only forms that compare subsets read it"};
   if (a.given("origin")) c.origin = a.integer("origin", 0, 1);
   if (a.given("compat")) c.compat = a.word<Compat>("compat", compat_words);
   const double eps = a.given("eps") ? a.number("eps", 0, 1e6) : 0;

@@ -1,13 +1,13 @@
 // The functions that `compute` offers: their table, their words and the numbers of their answers.
 #pragma once
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
-
-#include <fmt/format.h>
 
 #include "app/compute/arguments.hpp"
 

@@ -1,15 +1,15 @@
 // `odrpo-bench compute`, and one request of it: guards before parsing, the envelope, the call, and the answer or the refusal.
 #include "app/compute/line.hpp"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <string>
-#include <unistd.h>
-#include <vector>
-
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "app/command.hpp"
 #include "app/compute/functions.hpp"

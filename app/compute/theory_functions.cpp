@@ -1,6 +1,4 @@
 // Requests about the exact theory: arguments to settings, results to JSON text.
-#include "app/compute/functions.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 
 #include "app/compute/arguments.hpp"
 #include "app/compute/first_posterior.hpp"
+#include "app/compute/functions.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/theory/field.hpp"
 #include "estimators/weights.hpp"

@@ -228,9 +228,9 @@ Explanation explain_group(const ExplainOptions& o) {
       config.floor = floor, floor_used = true;
       group.floored = !floor;
     }
-    median_used = median_used || (reads_key(config.form, "median") && reads_median(config.weight));
-    if (reads_key(config.form, "origin")) config.origin = o.origin, origin_used = true;
-    if (o.k > 0 && reads_key(config.form, "k")) config.k = o.k, k_used = true;
+    median_used = median_used || (reads_key(config.form, FormKeys::median) && reads_median(config.weight));
+    if (reads_key(config.form, FormKeys::origin)) config.origin = o.origin, origin_used = true;
+    if (o.k > 0 && reads_key(config.form, FormKeys::k)) config.k = o.k, k_used = true;
     config.values = group.level_values;
     if (values_refusal(config)) config.values.clear();
     values_used = values_used || !config.values.empty();

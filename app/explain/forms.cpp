@@ -1,8 +1,8 @@
 // The explanation in sentences and as JSON. Sentences: dead groups, and advantages that are out of proportion.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-
-#include <fmt/format.h>
 
 #include "app/explain/explain_group.hpp"
 #include "estimators/definition.hpp"

@@ -1,4 +1,6 @@
 // The explanation as text of 80 columns.
+#include "kernels/system/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include "estimators/formula_text.hpp"
 #include "kernels/shared/words.hpp"
 #include "kernels/system/terminal.hpp"
-#include "kernels/system/text.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -134,7 +134,7 @@ void set_floor(const ExportEstimatorOptions& o, EstimatorConfig& estimator) {
 void check_group(const EstimatorConfig& estimator, int size) {
   if (leaves_pivot(estimator.form) && size % 2 == 0)
     refuse(fmt::format("--group-size {}: {} needs an odd number of rollouts, one of which is the median", size, estimator_word(estimator)));
-  if (reads_key(estimator.form, "k") && estimator.k >= size)
+  if (reads_key(estimator.form, FormKeys::k) && estimator.k >= size)
     refuse(fmt::format("--group-size {}: {} compares subsets of k = {}, and k is at most the group's size less one", size,
                        estimator_word(estimator), estimator.k));
 }

@@ -1,12 +1,12 @@
 // Reads values of flags that several commands have: lists of numbers, raters, how files of scores are read.
 #include "app/flags/flag_values.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
 #include <utility>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "config/catalogue/catalogue.hpp"
 #include "config/plan/rater_file.hpp"

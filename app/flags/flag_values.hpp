@@ -1,13 +1,13 @@
 // Values of flags that several commands read: words of a table, lists of numbers, raters, how files of scores are read.
 #pragma once
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "app/command.hpp"
 #include "envs/rater/rater.hpp"

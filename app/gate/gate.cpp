@@ -1,12 +1,12 @@
 // `odrpo-bench gate`: is a candidate slower than its baseline, or does it compute something else? And `odrpo-bench worker`.
+#include <fmt/format.h>
+
 #include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <iostream>
 #include <memory>
 #include <random>
-
-#include <fmt/format.h>
 
 #include "app/command.hpp"
 #include "app/gate/serve.hpp"

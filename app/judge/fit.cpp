@@ -1,4 +1,6 @@
 // `odrpo-bench judge fit FILE -o judge.toml`: a judge that scores as the file's judge does, and how well it does so.
+#include "envs/judge/latent/fit.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -12,7 +14,6 @@
 #include "config/catalogue/learned_judge.hpp"
 #include "config/plan/rater_file.hpp"
 #include "envs/judge/latent/evidence.hpp"
-#include "envs/judge/latent/fit.hpp"
 #include "envs/judge/simulate_scores.hpp"
 #include "envs/rater/noise.hpp"
 #include "kernels/shared/json.hpp"

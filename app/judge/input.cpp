@@ -1,13 +1,12 @@
 // What `judge analyze` is given, files read and raters simulated; and `odrpo-bench judge simulate`.
-#include "app/judge/analysis.hpp"
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 
-#include <fmt/format.h>
-
 #include "app/command.hpp"
 #include "app/flags/flag_values.hpp"
+#include "app/judge/analysis.hpp"
 #include "app/judge/sentences.hpp"
 #include "config/catalogue/catalogue.hpp"
 #include "config/catalogue/describe.hpp"

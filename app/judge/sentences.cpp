@@ -1,10 +1,10 @@
 // Sentences that several commands of `judge` print. First: from the test of exchangeability to sentences and flags.
 #include "app/judge/sentences.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-
-#include <fmt/format.h>
 
 #include "app/flags/flag_values.hpp"
 #include "app/run/provenance.hpp"

@@ -1,11 +1,10 @@
 // Sentences that several commands of `judge` print: of a file without judges whose sample columns differ, and of what calls are worth.
 #pragma once
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json_fwd.hpp>
 
 #include "app/command.hpp"
 #include "envs/judge/agreement/exchangeability.hpp"

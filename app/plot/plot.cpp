@@ -1,12 +1,12 @@
 // `odrpo-bench plot KIND FILE.h5`: a figure of a result file, or its numbers; the figure of an estimator's weights; looks of estimators.
 #include "app/plot/plot.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <string_view>
-
-#include <fmt/format.h>
 
 #include "app/command.hpp"
 #include "app/explain/explain_group.hpp"

@@ -1,6 +1,4 @@
 // The pages of docs/reference, put together from the catalogues and descriptions alone.
-#include "app/reference/schema.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 
 #include "app/compute/functions.hpp"
 #include "app/flags/flag_values.hpp"
+#include "app/reference/schema.hpp"
 #include "config/write/field_list.hpp"
 #include "estimators/compat.hpp"
 #include "estimators/formula_text.hpp"
@@ -137,10 +136,11 @@ std::string general_formula(std::string_view formula) {
   return text;
 }
 
-// The words of a list with blanks between, each as code.
-std::string code_words(std::string_view list) {
+// "`ddof`, `eps`"
+std::string keys_text(Form form) {
   std::string text;
-  for (const std::string& word : lines_of(list, ' ')) text += (text.empty() ? "" : ", ") + code_text(word);
+  for (const auto& key : form_key_words)
+    if (reads_key(form, key.value)) add_item(text, code_text(key.word));
   return text;
 }
 
@@ -153,7 +153,7 @@ std::string estimators_page() {
   text += "\n## forms\n\nThe forms of the advantage A, with the keys of [estimator.NAME] that each reads besides `compat`.\n";
   text += header({"form", "A", "keys", "source", "note"});
   for (const FormRow& form : form_rows)
-    text += row({code_text(form.word), code_text(general_formula(form.formula)), code_words(form.keys), std::string(form.source),
+    text += row({code_text(form.word), code_text(general_formula(form.formula)), keys_text(form.form), std::string(form.source),
                  std::string(form.note)});
   const Listing& estimators = part_of(parts, "estimators");
   text += heading(estimators) + "\nFormulas have the defaults of the keys.\n" + header({"word", "formula"});

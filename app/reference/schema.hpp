@@ -1,10 +1,9 @@
 // The JSON Schema of suite files, for editors: completion, help and errors while one types; and the pages of docs/reference.
 #pragma once
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
-
-#include <nlohmann/json_fwd.hpp>
 
 #include "config/write/field_list.hpp"
 #include "kernels/shared/json.hpp"

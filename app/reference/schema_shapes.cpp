@@ -1,12 +1,11 @@
 // Matrices, baselines, scales and columns of scores, and the entries of [grid] zip, as editors see them. Most are JSON text: lists of
 // initialisers take seconds to compile.
-#include "app/reference/schema.hpp"
-
 #include <fmt/format.h>
 
 #include <string>
 #include <variant>
 
+#include "app/reference/schema.hpp"
 #include "config/catalogue/describe.hpp"
 #include "config/plan/plan.hpp"
 #include "config/spec.hpp"

@@ -1,13 +1,13 @@
 // `odrpo-bench merge PART… -o FILE.h5`: one result file of what several machines trained; and what it says.
 #include "app/run/merge.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <map>
 #include <optional>
-
-#include <fmt/format.h>
 
 #include "app/command.hpp"
 #include "app/run/provenance.hpp"

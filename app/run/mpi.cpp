@@ -9,9 +9,9 @@
 #include <optional>
 #include <utility>
 
-#include "kernels/system/host.hpp"
 #include "kernels/shared/clock.hpp"
 #include "kernels/system/fail.hpp"
+#include "kernels/system/host.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -1,11 +1,11 @@
 // Provenance texts (which there are: docs/results.md), and the shell commands that repeat a file's runs.
 #include "app/run/provenance.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
-
-#include <fmt/format.h>
 
 #include "app/command.hpp"
 #include "config/catalogue/formulas.hpp"

@@ -1,7 +1,4 @@
 // `odrpo-bench run`: suite in, result file and table out.
-#include "kernels/shared/json.hpp"
-#include "train/schedule/run_suite.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,6 +19,7 @@
 #include "app/run/shard.hpp"
 #include "app/run/shipped_suites.hpp"
 #include "app/table/query.hpp"
+#include "kernels/shared/json.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/system/host.hpp"
 #include "kernels/system/signals.hpp"
@@ -32,6 +30,7 @@
 #include "results/table/table.hpp"
 #include "train/machines/ranks.hpp"
 #include "train/schedule/cost.hpp"
+#include "train/schedule/run_suite.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -1,4 +1,6 @@
 // `stats` as text: sentences, then short tables of at most 80 columns.
+#include "kernels/system/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +12,6 @@
 #include "app/stats/stats_report.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/system/terminal.hpp"
-#include "kernels/system/text.hpp"
 
 namespace odrpo::app {
 namespace {

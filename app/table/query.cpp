@@ -1,13 +1,13 @@
 // `odrpo-bench table FILE.h5`, and from the flags that choose a table of a result file to its model.
 #include "app/table/query.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <string_view>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "app/flags/flag_values.hpp"
 #include "estimators/estimator.hpp"
@@ -284,30 +284,46 @@ double power_difference(std::string_view text, const TableModel& table) {
   return number;
 }
 
+/// A form in which a table is printed.
+struct TableFormat {
+  std::string_view word;
+  void (*print)(const TableModel&, std::optional<Legend>, const TableOptions&);
+  bool for_programs = false;  ///< everything is in its fields, and curves have every step
+};
+constexpr TableFormat table_formats[] = {
+    {"text", [](const TableModel& table, std::optional<Legend> legend,
+                const TableOptions&) { put(table_text(table, legend.value_or(Legend::full), stdout_width())); }},
+    {"md", [](const TableModel& table, std::optional<Legend> legend,
+              const TableOptions&) { put(table_markdown(table, legend.value_or(Legend::full))); }},
+    {"latex", [](const TableModel& table, std::optional<Legend> legend,
+                 const TableOptions& o) { put(table_latex(table, legend.value_or(Legend::brief), o.siunitx)); }},
+    {"csv", [](const TableModel& table, std::optional<Legend>, const TableOptions&) { put(table_csv(table)); }, true},
+    {"json",
+     [](const TableModel& table, std::optional<Legend>, const TableOptions&) {
+       write_table_json(table, put);
+       put("\n");
+     },
+     true},
+};
+
 }  // namespace
 
+std::vector<std::string_view> table_format_words() { return words_in(table_formats); }
+
 int table(const TableOptions& o) {
-  constexpr std::string_view formats[] = {"text", "md", "latex", "csv", "json"};
-  const std::string format = o.format.empty() ? "text" : o.format;
-  if (std::find(std::begin(formats), std::end(formats), format) == std::end(formats))
-    fail(Exit::usage, "--format: \"{}\" is not one of {}", o.format, fmt::join(formats, ", "));
+  const std::string_view word = o.format.empty() ? table_formats[0].word : o.format;
+  const auto format = std::find_if(std::begin(table_formats), std::end(table_formats), [&](const TableFormat& f) { return f.word == word; });
+  if (format == std::end(table_formats))
+    fail(Exit::usage, "--format: \"{}\" is not one of {}", o.format, fmt::join(table_format_words(), ", "));
   const auto legend = find_word(std::span<const Word<Legend>>(legend_words), o.legend);
-  if (!o.legend.empty() && !legend) throw Failure(Exit::usage, "--legend: \"" + o.legend + "\" is not one of none, short, full");
-  if (legend && (format == "csv" || format == "json")) throw Failure(Exit::usage, "--legend: " + format + " has everything in its fields");
-  if (o.siunitx && format != "latex") fail(Exit::usage, "--siunitx: only --format latex has numbers for it");
+  if (!o.legend.empty() && !legend) fail(Exit::usage, "--legend: \"{}\" is not one of none, short, full", o.legend);
+  if (legend && format->for_programs) fail(Exit::usage, "--legend: {} has everything in its fields", word);
+  if (o.siunitx && word != "latex") fail(Exit::usage, "--siunitx: only --format latex has numbers for it");
   if (!o.curve.empty() && !o.value.empty()) fail(Exit::usage, "--curve takes the place of --value; give one of them");
-  const bool for_programs = format == "csv" || format == "json";
   const ResultFile file = read_table_file(o, curve_columns(o.curve));
-  TableModel model = o.curve.empty() ? query_table(file, o) : query_curve(file, o, o.curve, for_programs ? every_step : shown_steps);
+  TableModel model = o.curve.empty() ? query_table(file, o) : query_curve(file, o, o.curve, format->for_programs ? every_step : shown_steps);
   if (!o.power.empty()) model.spec.power_difference = power_difference(o.power, model);
-  if (format == "text") put(table_text(model, legend.value_or(Legend::full), stdout_width()));
-  else if (format == "md") put(table_markdown(model, legend.value_or(Legend::full)));
-  else if (format == "latex") put(table_latex(model, legend.value_or(Legend::brief), o.siunitx));
-  else if (format == "csv") put(table_csv(model));
-  else {
-    write_table_json(model, put);
-    put("\n");
-  }
+  format->print(model, legend, o);
   return static_cast<int>(Exit::ok);
 }
 

@@ -1,6 +1,4 @@
 // Win rates between runs: which run is whose opponent, and the law of the pairwise judge on what both wrote.
-#include "app/table/query.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/table/query.hpp"
 #include "envs/toy_lm/held_out.hpp"
 #include "estimators/estimator.hpp"
 #include "kernels/math.hpp"

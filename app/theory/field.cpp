@@ -1,4 +1,6 @@
 // `odrpo-bench theory field` and `theory objective`: the exact field at a point of the simplex, and the objective that it climbs.
+#include "estimators/theory/field.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +15,6 @@
 #include "envs/rater/rater.hpp"
 #include "envs/rater/vote.hpp"
 #include "estimators/definition.hpp"
-#include "estimators/theory/field.hpp"
 #include "kernels/system/fail.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"

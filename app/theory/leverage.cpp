@@ -1,6 +1,4 @@
 // `odrpo-bench theory leverage`: what one corrupted score does to a group's advantages.
-#include "estimators/theory/setting.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +11,7 @@
 #include "app/theory/request.hpp"
 #include "app/theory/result_table.hpp"
 #include "envs/judge/simulate_scores.hpp"
+#include "estimators/theory/setting.hpp"
 #include "kernels/system/fail.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"

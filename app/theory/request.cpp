@@ -12,9 +12,9 @@
 #include "estimators/formula_text.hpp"
 #include "estimators/level_values.hpp"
 #include "estimators/weights.hpp"
-#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
 #include "kernels/system/fail.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -68,8 +68,8 @@ std::vector<EstimatorConfig> read_estimators(const TheoryOptions& o, const std::
     if (c.median == MedianRule::running)
       fail(Exit::usage,
            "--median: the running median comes from earlier batches, and is no function of the group; use lower, mid or upper");
-    if (o.k > 0 && reads_key(c.form, "k")) c.k = o.k, k_used = true;
-    if (o.origin != 1 && reads_key(c.form, "origin")) c.origin = o.origin, origin_used = true;
+    if (o.k > 0 && reads_key(c.form, FormKeys::k)) c.k = o.k, k_used = true;
+    if (o.origin != 1 && reads_key(c.form, FormKeys::origin)) c.origin = o.origin, origin_used = true;
     if (const auto why = theory_refusal({with_model ? form_of(c) : c, plain_values(2), 2})) {
       if (!o.estimators.empty()) fail(Exit::usage, "--estimator {}: {}", estimator_word(c), *why);
       notes.push_back(fmt::format("left out: {}: {}", estimator_word(c), *why));
@@ -117,7 +117,7 @@ std::string name_of(const EstimatorConfig& c) {
   std::string name = estimator_word(c);
   if (c.form == Form::odrpo && reads_median(c.weight) && c.median != MedianRule::lower)
     name += fmt::format(" median {}", word_of<MedianRule>(median_words, c.median));
-  if (reads_key(c.form, "k")) name += fmt::format(" k {}", c.k);
+  if (reads_key(c.form, FormKeys::k)) name += fmt::format(" k {}", c.k);
   if (c.origin != 1) name += fmt::format(" origin {}", c.origin);
   if (c.compat != Compat::paper) name += fmt::format(" [{}]", word_of<Compat>(compat_words, c.compat));
   return name;

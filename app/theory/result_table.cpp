@@ -1,12 +1,12 @@
 // Text, CSV and JSON of a theory table, and its figures.
 #include "app/theory/result_table.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
-
-#include <fmt/format.h>
 
 #include "app/plot/plot.hpp"
 #include "kernels/shared/json.hpp"

@@ -122,7 +122,7 @@ void check_learning(const Node* learn, const Plan& plan, Diagnostics& errors) {
                                               shown(estimator.name), *even));
     const auto subsets = values_of(estimator.axes, "k", estimator.config.k);
     const auto most = *std::max_element(subsets.begin(), subsets.end());
-    if (!reads_key(estimator.config.form, "k") || most < fewest) continue;
+    if (!reads_key(estimator.config.form, FormKeys::k) || most < fewest) continue;
     errors.add(estimator.place,
                fmt::format("estimator {} compares subsets of k = {} of the {} rollouts of a group: k is at most rollouts - 1",
                            shown(estimator.name), most, fewest));

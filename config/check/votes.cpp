@@ -1,8 +1,8 @@
 // Checks of what N votes become: which estimators read votes that stay apart, aggregate = "fraction" or "all", and how many scores a group
 // then has; which take no real-valued scores.
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "config/catalogue/axis.hpp"
 #include "config/plan/plan.hpp"

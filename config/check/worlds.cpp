@@ -1,8 +1,8 @@
 // Checks of worlds with what belongs to them: the bandit's responses, what hacks, worlds that a judge brings, policies and judges.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
-
-#include <fmt/format.h>
 
 #include "config/check/idle_keys.hpp"
 #include "config/plan/plan.hpp"

@@ -1,10 +1,10 @@
 // From the path of a judge's file to its rater, and the checksum of its numbers.
 #include "config/plan/rater_file.hpp"
 
+#include <fmt/format.h>
+
 #include <set>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "config/catalogue/describe.hpp"
 #include "config/read/parse_toml.hpp"

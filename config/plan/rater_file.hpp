@@ -1,11 +1,11 @@
 // A rater in a file of its own: [rater.NAME] file = "judge.toml"; and whether that file was edited since it was made.
 #pragma once
+#include <fmt/format.h>
+
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "config/catalogue/catalogue.hpp"
 #include "config/catalogue/describe.hpp"

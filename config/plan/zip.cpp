@@ -1,6 +1,4 @@
 // Entries of [grid] zip: flattened, checked against each other, and put into the tree.
-#include "config/plan/plan.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 
 #include "config/catalogue/catalogue.hpp"
 #include "config/catalogue/describe.hpp"
+#include "config/plan/plan.hpp"
 #include "config/read/field_reader.hpp"
 #include "config/read/overrides.hpp"
 #include "config/spec.hpp"

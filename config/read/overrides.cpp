@@ -1,8 +1,9 @@
 // --set key=value.
 #include "config/read/overrides.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "config/read/prescan.hpp"
 #include "kernels/system/fail.hpp"

@@ -9,8 +9,8 @@
 #include "config/catalogue/describe.hpp"
 #include "config/read/field_reader.hpp"
 #include "config/read/prescan.hpp"
-#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 

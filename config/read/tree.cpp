@@ -1,10 +1,10 @@
 // Looking things up in the tree, and how an error of a suite is told.
 #include "config/read/tree.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
-
-#include <fmt/format.h>
 
 #include "kernels/shared/words.hpp"
 #include "kernels/system/text.hpp"

@@ -1,9 +1,8 @@
 // Quadrature over prompts: where their responses lie and how far they spread.
-#include "envs/bandit/believed.hpp"
-
 #include <algorithm>
 #include <variant>
 
+#include "envs/bandit/believed.hpp"
 #include "envs/rater/latent_scale.hpp"
 #include "envs/rater/rater.hpp"
 #include "envs/rater/scored_responses.hpp"

@@ -95,8 +95,7 @@ constexpr int cells = 1024;
 double mean_between(double a, double b) {
   const double chance = math::normal_interval(a, b);
   if (!(b > a) || chance < 1e-300) return 0.5 * (a + b);
-  const auto density = [](double x) { return math::exp(-0.5 * x * x) * 0.3989422804014327; };
-  const double mean = (density(a) - density(b)) / chance;
+  const double mean = (math::normal_density(a) - math::normal_density(b)) / chance;
   return mean < a ? a : mean > b ? b : mean;
 }
 

@@ -114,6 +114,19 @@ inline constexpr Word<Aggregate> aggregate_words[] = {
     {Aggregate::all, "all", "no aggregate: a posterior estimator takes what all votes of a response say of its quality; no other estimator"},
 };
 
+/// Is the law of the score of several calls known (envs/rater/aggregate_law.cpp)? Others are drawn. Where votes stay apart, each has its own.
+constexpr bool has_law(Aggregate aggregate) {
+  switch (aggregate) {
+    case Aggregate::mode:
+    case Aggregate::median:
+    case Aggregate::mean:
+    case Aggregate::expected:
+    case Aggregate::fraction:
+    case Aggregate::all: return true;
+  }
+  return false;
+}
+
 /// What happens when the judge's answer cannot be read.
 enum class ParsePolicy { resample, drop, zero };
 inline constexpr Word<ParsePolicy> parse_words[] = {
@@ -218,10 +231,10 @@ inline int rater_levels(const RaterConfig& c) { return noise_levels(c.noise); }
 /// Does each call draw its judge?
 inline bool draws_judges(const RaterConfig& c) { return c.order == JudgeOrder::random && panel_size(c.noise) > 1; }
 /// How the aggregate of `votes` calls is drawn: the calls of a panel have different laws, so several of them are drawn one by one, as are
-/// votes that stay apart. Expected scores are not drawn.
+/// votes that stay apart, and scores without a law. Expected scores are not drawn.
 inline Sampling sampling_of(const RaterConfig& c, int votes) {
   if (c.aggregate == Aggregate::expected) return Sampling::law;
-  if (scores_of_response(c, votes) > 1) return Sampling::draws;
+  if (scores_of_response(c, votes) > 1 || (votes > 1 && !has_law(c.aggregate))) return Sampling::draws;
   const bool panel = panel_size(c.noise) > 1;
   return panel && (votes > 1 || c.order == JudgeOrder::random) ? Sampling::draws : c.sampling;
 }

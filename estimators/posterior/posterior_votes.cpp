@@ -1,11 +1,10 @@
 // Rows of votes, and posterior scores of groups from them.
-#include "estimators/posterior/posterior.hpp"
-
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <utility>
 
+#include "estimators/posterior/posterior.hpp"
 #include "kernels/math.hpp"
 #include "kernels/shared/judge_model.hpp"
 

@@ -1,10 +1,9 @@
 // Sums over histograms of scores; given a group's scores, its members' true levels are independent.
-#include "estimators/theory/field.hpp"
-
 #include <algorithm>
 #include <limits>
 
 #include "estimators/theory/companions.hpp"
+#include "estimators/theory/field.hpp"
 #include "estimators/theory/setting.hpp"
 #include "kernels/math.hpp"
 

@@ -1,6 +1,4 @@
 // Cells of paired runs: measures, Holm's correction over all of them, verdicts.
-#include "gate/decide/decide.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -8,6 +6,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "gate/decide/decide.hpp"
 #include "kernels/math.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "results/export/file_diff.hpp"

@@ -1,6 +1,4 @@
 // The kind benchmark: starts programs made with Google Benchmark and reads their JSON.
-#include "gate/measure/kinds.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include <set>
 
 #include "gate/measure/counts.hpp"
+#include "gate/measure/kinds.hpp"
 #include "kernels/shared/json.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/system/fail.hpp"

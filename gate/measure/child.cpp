@@ -1,5 +1,7 @@
 // The end of processes that outlive a gate's children: this process adopts them, kills them and reaps them. And commands that it starts for
 // what they print.
+#include "gate/measure/child.hpp"
+
 #include <dirent.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -16,7 +18,6 @@
 #include <memory>
 #include <thread>
 
-#include "gate/measure/child.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/system/fail.hpp"
 #include "kernels/system/text.hpp"

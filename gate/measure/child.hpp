@@ -1,17 +1,17 @@
 // What gates start: command lines, rules of their processes, the end of what outlives these, and temporary folders.
 #pragma once
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <sys/types.h>
+
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <span>
-#include <stdlib.h>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <fmt/format.h>
-#include <sys/types.h>
 
 #include "kernels/system/fail.hpp"
 #include "kernels/system/process.hpp"

@@ -1,11 +1,11 @@
 // The command lines that a gate starts: split into words, found in PATH, and padded to equal length.
-#include <algorithm>
-#include <cstdlib>
+#include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <wordexp.h>
 
-#include <fmt/format.h>
-#include <sys/stat.h>
+#include <algorithm>
+#include <cstdlib>
 
 #include "gate/measure/child.hpp"
 #include "kernels/shared/utf8.hpp"

@@ -1,6 +1,13 @@
 // Counts that need no clock: what this host has for them, the processor's counter, a library that counts allocations, and callgrind.
 #include "gate/measure/counts.hpp"
 
+#include <fmt/format.h>
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -10,13 +17,6 @@
 #include <fstream>
 #include <limits>
 #include <optional>
-#include <unistd.h>
-
-#include <fmt/format.h>
-#include <linux/perf_event.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 
 #include "gate/measure/child.hpp"
 #include "kernels/system/fail.hpp"

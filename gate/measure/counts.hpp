@@ -1,11 +1,11 @@
 // Counts that need no clock: instructions and allocations of a case's repetition on both sides of a gate.
 #pragma once
+#include <fmt/format.h>
+
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "gate/measure/child.hpp"
 #include "gate/measure/measure.hpp"

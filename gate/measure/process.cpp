@@ -1,16 +1,15 @@
 // The kind process: whole commands, by wall clock and CPU time.
-#include "gate/measure/kinds.hpp"
+#include <fmt/format.h>
+#include <wordexp.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
-#include <wordexp.h>
-
-#include <fmt/format.h>
 
 #include "gate/measure/child.hpp"
 #include "gate/measure/counts.hpp"
+#include "gate/measure/kinds.hpp"
 #include "kernels/system/fail.hpp"
 #include "results/store/digest.hpp"
 

@@ -1,6 +1,4 @@
 // The gate's side of a worker: questions, answers, calibration, a block of interleaved pairs.
-#include "gate/measure/kinds.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <set>
 
 #include "gate/measure/counts.hpp"
+#include "gate/measure/kinds.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/system/fail.hpp"
 #include "kernels/system/text.hpp"

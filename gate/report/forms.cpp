@@ -1,8 +1,8 @@
 // A gate's report as JSON, Markdown, a figure and a page of text. In JSON what is not finite is null.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-
-#include <fmt/format.h>
 
 #include "gate/report/report.hpp"
 #include "kernels/shared/json.hpp"

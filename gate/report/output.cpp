@@ -1,14 +1,14 @@
 // Where a gate's reports go, and findings as CI systems read them: JUnit's XML, GitHub's workflow commands, the Markdown summary of a job.
 #include "gate/report/output.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-
-#include <fmt/format.h>
 
 #include "gate/report/report.hpp"
 #include "kernels/system/output_file.hpp"

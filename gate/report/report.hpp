@@ -1,13 +1,13 @@
 // What a gate has measured and decided, and its forms: a page of text, JSON, Markdown with a figure, findings for CI systems.
 #pragma once
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "gate/decide/decide.hpp"
 #include "kernels/shared/words.hpp"

@@ -1,11 +1,10 @@
 // Words and numbers that the forms of a gate's report share.
-#include "gate/report/report.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "gate/report/report.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
 #include "kernels/system/text.hpp"

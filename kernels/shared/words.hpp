@@ -92,7 +92,7 @@ std::string joined(const List& list, Text text = {}, std::string_view between = 
   bool first = true;
   for (const auto& item : list) {
     if (!std::exchange(first, false)) all += between;
-    all += std::invoke(text, item);
+    all.append(std::string_view(std::invoke(text, item)));
   }
   return all;
 }

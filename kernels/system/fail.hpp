@@ -1,9 +1,9 @@
 // Fails with a message that quotes what users and files say: whatever it quotes stays in its line.
 #pragma once
+#include <fmt/format.h>
+
 #include <string_view>
 #include <type_traits>
-
-#include <fmt/format.h>
 
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"

@@ -3,6 +3,7 @@
 
 #include <sched.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -40,6 +41,11 @@ HostFacts host_facts() {
   if (known) host.system = std::string(name.sysname) + ' ' + name.release + ' ' + name.machine;
   host.node = known ? name.nodename : "unknown";
   return host;
+}
+
+std::string process_space() {
+  char space[64] = {};
+  return ::readlink("/proc/self/ns/pid", space, sizeof space - 1) > 0 ? space : "";
 }
 
 int jobs_or_cores(int jobs) { return jobs > 0 ? jobs : usable_cores(); }

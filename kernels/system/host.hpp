@@ -10,6 +10,8 @@ struct HostFacts {
   int cores = 1;                 ///< that this process may use
 };
 HostFacts host_facts();
+/// Which numbers of processes this one sees: containers may share a host's name, and number processes anew. "" where it cannot be told.
+std::string process_space();
 /// What --jobs says, or the number of cores.
 int jobs_or_cores(int jobs);
 

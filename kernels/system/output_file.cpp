@@ -16,6 +16,7 @@
 
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/host.hpp"
 #include "kernels/system/text.hpp"
 
 namespace odrpo {
@@ -37,9 +38,7 @@ std::string target_of(const std::string& path) {
 /// Of the names beside a target that this machine's processes write it under; the process's number and ".tmp" follow.
 std::string aside_begin(const std::string& target) {
   utsname system{};
-  char space[64] = {};  // containers may share a host's name, and number processes anew
-  if (::readlink("/proc/self/ns/pid", space, sizeof space - 1) < 0) space[0] = '\0';
-  std::string digits = space;
+  std::string digits = process_space();
   std::erase_if(digits, [](char c) { return c < '0' || c > '9'; });
   return fmt::format("{}.{}-{}.", target, ::uname(&system) == 0 ? system.nodename : "", digits);
 }

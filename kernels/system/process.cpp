@@ -1,21 +1,21 @@
 // Starts programs and child processes, moves bytes to and from them, and waits for their end.
 #include "kernels/system/process.hpp"
 
-#include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <thread>
-
-#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
 
 #include "kernels/shared/utf8.hpp"
 #include "kernels/system/signals.hpp"

@@ -1,5 +1,9 @@
 // Starts other programs and child processes: lines and bytes through pipes, deadlines, and the end of whole process groups.
 #pragma once
+#include <sys/resource.h>
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -9,10 +13,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <sys/resource.h>
-#include <sys/types.h>
-#include <unistd.h>
 
 #include "kernels/shared/failure.hpp"
 

@@ -1,7 +1,8 @@
 // Ctrl-C and other signals: the first asks the suite to stop and save, the second Ctrl-C leaves at once with 130.
 #pragma once
-#include <atomic>
 #include <signal.h>
+
+#include <atomic>
 
 namespace odrpo {
 

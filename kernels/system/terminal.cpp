@@ -1,17 +1,17 @@
 // How a failure is printed, the last look at stdout, and text broken into lines and set in columns.
 #include "kernels/system/terminal.hpp"
 
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
 #include <numeric>
-#include <poll.h>
 #include <string>
-#include <unistd.h>
-
-#include <sys/ioctl.h>
 
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"

@@ -1,5 +1,7 @@
 // Text helpers: numbers in their shortest exact form and read back, lists, globs, and the beginnings of user text.
 #pragma once
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -8,8 +10,6 @@
 #include <string_view>
 #include <type_traits>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "kernels/shared/utf8.hpp"
 

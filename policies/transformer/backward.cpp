@@ -1,10 +1,9 @@
 // Coefficients per token, and the backward pass: heads, then each layer's MLP in chunks of rows, attention by prompt, projections in
 // chunks.
-#include "policies/transformer/pass.hpp"
-
 #include <algorithm>
 
 #include "kernels/math.hpp"
+#include "policies/transformer/pass.hpp"
 
 namespace odrpo {
 

@@ -1,7 +1,7 @@
 // Fields of many cells: one image, and its bar of colours.
-#include <cmath>
-
 #include <fmt/format.h>
+
+#include <cmath>
 
 #include "results/figure/parts.hpp"
 

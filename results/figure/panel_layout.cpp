@@ -1,9 +1,9 @@
 // Lays panels out in a grid, with room for tick labels, titles and a key below all; and finds round numbers for the ticks of an axis.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include <fmt/format.h>
 
 #include "kernels/shared/utf8.hpp"
 #include "kernels/system/fail.hpp"

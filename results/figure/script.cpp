@@ -1,6 +1,4 @@
 // Writes gnuplot's commands: texts and numbers as data blocks first, then one plot for each panel.
-#include "results/figure/parts.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <limits>
 
 #include "kernels/shared/utf8.hpp"
+#include "results/figure/parts.hpp"
 
 namespace odrpo {
 namespace {

@@ -1,8 +1,8 @@
 // Figures of the cells of tables: lines, bars, forest, heat map; and the captions, checks and looks that all builders of figures share.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-
-#include <fmt/format.h>
 
 #include "kernels/system/fail.hpp"
 #include "results/figure/parts.hpp"

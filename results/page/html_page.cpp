@@ -1,9 +1,9 @@
 // The page as a whole: its head with the policy, its sections, its style sheet and its script.
 #include "results/page/html_page.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "kernels/shared/failure.hpp"
 #include "results/page/html_text.hpp"

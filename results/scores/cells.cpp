@@ -1,6 +1,4 @@
 // Cells to table: a counting sort by response, then each response's few ratings by column.
-#include "results/scores/rows.hpp"
-
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -12,6 +10,7 @@
 #include "kernels/shared/failure.hpp"
 #include "kernels/system/text.hpp"
 #include "results/scores/csv.hpp"
+#include "results/scores/rows.hpp"
 
 namespace odrpo {
 namespace {

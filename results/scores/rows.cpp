@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-
 #include <nlohmann/json.hpp>
 
 #include "kernels/shared/words.hpp"

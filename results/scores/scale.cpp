@@ -1,12 +1,12 @@
 // The scale of a file of scores, in whole arithmetic so that 0.1 x 3 is the 0.3 that a file has; and tables written as text.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <string>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "results/scores/csv.hpp"
 #include "results/scores/rows.hpp"

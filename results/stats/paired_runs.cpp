@@ -1,9 +1,9 @@
 // Pairs runs by unit.
-#include "results/stats/run_statistics.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "results/stats/run_statistics.hpp"
 
 namespace odrpo {
 namespace {

@@ -1,6 +1,4 @@
 // From the text of a CSV file to its runs, or to the list of its mistakes.
-#include "results/stats/run_statistics.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -14,6 +12,7 @@
 #include "kernels/system/text.hpp"
 #include "results/scores/csv.hpp"
 #include "results/scores/score_file.hpp"
+#include "results/stats/run_statistics.hpp"
 
 namespace odrpo {
 namespace {

@@ -1,6 +1,8 @@
 // Calls OpenSSL's EVP interface, as the only file; and feeds it the numbers of results.
 #include "results/store/digest.hpp"
 
+#include <openssl/evp.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -8,8 +10,6 @@
 #include <map>
 #include <new>
 #include <numeric>
-
-#include <openssl/evp.h>
 
 #include "kernels/system/fail.hpp"
 

@@ -1,12 +1,12 @@
 // Statistics of the runs of a cell, and of the pairs that two cells make; Holm's correction over a table, and its stars.
 #include "results/table/cells.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string_view>
 #include <vector>
-
-#include <fmt/format.h>
 
 #include "kernels/math.hpp"
 #include "kernels/shared/utf8.hpp"

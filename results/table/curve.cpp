@@ -1,12 +1,12 @@
 // Puts recorded curves into the cells of a table, one column per step; and takes the runs behind cells out again, for statistics.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "kernels/system/fail.hpp"
 #include "results/table/cells.hpp"

@@ -1,14 +1,14 @@
 // The canonical text of a run is stable, complete, and survives being written out as TOML.
 #include "config/write/canonical.hpp"
-#include "envs/bandit/config.hpp"
-#include "envs/rater/rater.hpp"
-#include "envs/rater/scored_responses.hpp"
 
 #include <set>
 #include <string>
 #include <vector>
 
 #include "config/spec.hpp"
+#include "envs/bandit/config.hpp"
+#include "envs/rater/rater.hpp"
+#include "envs/rater/scored_responses.hpp"
 #include "tests/catch.hpp"
 #include "tests/config/loading.hpp"
 #include "tests/page.hpp"

@@ -1,9 +1,5 @@
 // Every key that has an effect only beside another key: refused when it is idle in all runs, without trace in a run where it is idle, told
 // apart where it is not.
-#include "config/catalogue/describe.hpp"
-#include "config/check/key_effect.hpp"
-#include "config/write/canonical.hpp"
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -11,8 +7,11 @@
 #include <vector>
 
 #include "config/catalogue/axis.hpp"
+#include "config/catalogue/describe.hpp"
+#include "config/check/key_effect.hpp"
 #include "config/read/field_reader.hpp"
 #include "config/spec.hpp"
+#include "config/write/canonical.hpp"
 #include "config/write/field_list.hpp"
 #include "kernels/system/text.hpp"
 #include "tests/catch.hpp"

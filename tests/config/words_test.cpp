@@ -1,11 +1,12 @@
 // Suggestions, globs, numbers and names as text.
+#include "kernels/shared/words.hpp"
+
 #include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "config/write/field_list.hpp"
-#include "kernels/shared/words.hpp"
 #include "kernels/system/text.hpp"
 #include "tests/catch.hpp"
 

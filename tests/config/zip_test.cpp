@@ -1,14 +1,13 @@
 // [grid] zip: its runs are those of one suite per entry, every mistake is told at its place, and the plan survives being written out.
-#include "config/plan/plan.hpp"
-#include "config/spec.hpp"
-#include "config/write/canonical.hpp"
-#include "results/store/record.hpp"
-
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "config/plan/plan.hpp"
+#include "config/spec.hpp"
+#include "config/write/canonical.hpp"
+#include "results/store/record.hpp"
 #include "tests/catch.hpp"
 #include "tests/config/loading.hpp"
 

@@ -1,10 +1,9 @@
 // An estimator's answer taken apart: by hand, and adding up to the advantages under every convention.
-#include "estimators/formula_text.hpp"
-
 #include <cmath>
 #include <random>
 
 #include "estimators/definition.hpp"
+#include "estimators/formula_text.hpp"
 #include "estimators/level_values.hpp"
 #include "tests/catch.hpp"
 #include "tests/estimators/configs.hpp"

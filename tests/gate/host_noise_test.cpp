@@ -1,9 +1,8 @@
 // The ruler is tested with measurements whose noise is known; conditions of a measurement: what differs, and the classes of load.
-#include "gate/conditions.hpp"
-
 #include <algorithm>
 #include <vector>
 
+#include "gate/conditions.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;

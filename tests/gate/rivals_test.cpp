@@ -1,11 +1,10 @@
 // Two means and a threshold; the U test against enumeration of all orders; what `gate --self-test` prints of them.
-#include "gate/decide/decide.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
 
+#include "gate/decide/decide.hpp"
 #include "gate/programs.hpp"
 #include "tests/catch.hpp"
 #include "tests/page.hpp"

@@ -1,12 +1,11 @@
 // Two files of one suite: cells of paired runs, verdicts, steps to most of the gain, and how often equal programs are called moved.
-#include "gate/decide/decide.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <functional>
 #include <random>
 
+#include "gate/decide/decide.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/stats/sample_sd.hpp"
 #include "tests/results/table/table_sample.hpp"

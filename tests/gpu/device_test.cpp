@@ -1,10 +1,9 @@
 // Devices, their memory and what is said when they fail. The last case ruins the device for its process: ctest starts one a case.
-#include "kernels/device/devices.hpp"
-
 #include <cstdio>
 #include <numeric>
 #include <vector>
 
+#include "kernels/device/devices.hpp"
 #include "kernels/device/memory.hpp"
 #include "kernels/shared/failure.hpp"
 #include "tests/gpu/functors.hpp"

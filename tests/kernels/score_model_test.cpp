@@ -1,6 +1,5 @@
 // Checks which number a score of a model has.
 #include "kernels/shared/judge_model.hpp"
-
 #include "tests/catch.hpp"
 
 using namespace odrpo;

@@ -1,5 +1,7 @@
 // The transformer's on-policy step on a GPU, by graphs, without and with KL pass: 64 prompts x 8 responses of 24 tokens after prompts of 8 tokens,
 // from 64 words. Whole and stage by stage, by device events, as transformer_bench.cpp does on the CPU.
+#include "tests/perf/gpu_bench.hpp"
+
 #include <benchmark/benchmark.h>
 
 #include <functional>
@@ -13,7 +15,6 @@
 #include "kernels/isa.hpp"
 #include "kernels/shared/failure.hpp"
 #include "policies/transformer/device/cuda_transformer.hpp"
-#include "tests/perf/gpu_bench.hpp"
 
 namespace odrpo::perf {
 namespace {

@@ -1,8 +1,4 @@
 // The collapse of a run against its definition, computed from the whole series: by hand, and over random series.
-#include "config/spec.hpp"
-#include "results/store/record.hpp"
-#include "train/final_values.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -12,9 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "config/spec.hpp"
+#include "results/store/record.hpp"
 #include "tests/catch.hpp"
 #include "tests/config/loading.hpp"
 #include "tests/train/trained.hpp"
+#include "train/final_values.hpp"
 #include "train/run_cache.hpp"
 #include "train/train.hpp"
 

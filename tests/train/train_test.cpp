@@ -1,11 +1,12 @@
 // Training one run: what a record holds, that it learns, common random numbers, and what must not change a run.
-#include "config/spec.hpp"
 #include "train/train.hpp"
 
 #include <cmath>
 #include <set>
 #include <utility>
 #include <vector>
+
+#include "config/spec.hpp"
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>

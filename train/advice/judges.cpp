@@ -1,5 +1,5 @@
 // Fits to halves of the prompts, on several threads.
-#include "train/advice/advice.hpp"
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <exception>
@@ -8,8 +8,6 @@
 #include <thread>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "config/spec.hpp"
 #include "envs/judge/latent/evidence.hpp"
 #include "envs/judge/latent/fit.hpp"
@@ -17,6 +15,7 @@
 #include "kernels/random.hpp"
 #include "kernels/shared/failure.hpp"
 #include "kernels/subnormals.hpp"
+#include "train/advice/advice.hpp"
 
 namespace odrpo {
 namespace {

@@ -1,11 +1,11 @@
 // Choices, costs, and the run of a choice.
 #include "train/advice/question.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-
-#include <fmt/format.h>
 
 #include "config/catalogue/env_config.hpp"
 #include "config/spec.hpp"

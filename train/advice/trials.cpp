@@ -1,4 +1,6 @@
 // Threads that take the next run of a list; outcomes as lines of text.
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -8,8 +10,6 @@
 #include <new>
 #include <sstream>
 #include <thread>
-
-#include <fmt/format.h>
 
 #include "config/spec.hpp"
 #include "config/write/canonical.hpp"

@@ -1,6 +1,4 @@
 // A CUDA device as an engine of both worlds; the counterpart of device_engine_none.cpp.
-#include "train/batched/engine.hpp"
-
 #include <fmt/format.h>
 
 #include <memory>
@@ -9,6 +7,7 @@
 #include "kernels/system/fail.hpp"
 #include "policies/transformer/device/cuda_transformer.hpp"
 #include "train/batched/cuda_bandit.hpp"
+#include "train/batched/engine.hpp"
 #include "train/batched/run_layout.hpp"
 #include "train/batched/toy_lm_runs.hpp"
 #include "train/worlds/toy_lm.hpp"

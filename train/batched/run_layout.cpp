@@ -1,6 +1,8 @@
 // Sizes of a batched run, the layout of its block's memory, and the runs that cannot be batched.
 #include "train/batched/run_layout.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <exception>
@@ -10,8 +12,6 @@
 #include <system_error>
 #include <thread>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "config/spec.hpp"
 #include "envs/bandit/channel.hpp"

@@ -1,12 +1,13 @@
 // Many processes that train one suite into one work folder: rank 0 hands out runs and makes the output, every rank trains and commits.
 #pragma once
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 

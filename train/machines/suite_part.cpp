@@ -2,11 +2,11 @@
 // bound is found by halving.
 #include "train/machines/suite_part.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "config/spec.hpp"
 #include "config/suite.hpp"

@@ -1,6 +1,4 @@
 // Preflight of a suite.
-#include "train/schedule/cost.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,6 +24,7 @@
 #include "kernels/system/text.hpp"
 #include "train/prompt_batch.hpp"
 #include "train/run_cache.hpp"
+#include "train/schedule/cost.hpp"
 #include "train/schedule/run_order.hpp"
 #include "train/train.hpp"
 #include "train/worlds/bandit.hpp"

@@ -1,6 +1,8 @@
 // Worlds are compared by hashes of their canonical texts: two that collide are taken for one, which costs time and changes no result.
 #include "train/schedule/run_order.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -8,8 +10,6 @@
 #include <span>
 #include <tuple>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "config/catalogue/env_config.hpp"
 #include "config/spec.hpp"

@@ -1,10 +1,9 @@
 // Sums over prompts, so that a resample of prompts costs no second look at the scores.
-#include "envs/judge/latent/evidence.hpp"
-
 #include <algorithm>
 #include <array>
 #include <numeric>
 
+#include "envs/judge/latent/evidence.hpp"
 #include "envs/judge/prompt_statistics.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"

@@ -1,6 +1,4 @@
 // BHHH steps (outer products of the prompts' scores) inside bounds; forward selection; sandwich intervals.
-#include "envs/judge/latent/fit.hpp"
-
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -8,6 +6,7 @@
 
 #include "envs/judge/latent/draw.hpp"
 #include "envs/judge/latent/evidence.hpp"
+#include "envs/judge/latent/fit.hpp"
 #include "envs/judge/latent/least_squares.hpp"
 #include "envs/judge/latent/outlier_likelihood.hpp"
 #include "kernels/math.hpp"

@@ -36,7 +36,7 @@ NormalNodes lowest_nodes(const Outliers& outliers) {
 OutlierLikelihood::NormalTable::NormalTable() : cell_(lowest_at * per_unit + 1) {
   for (std::size_t i = 0; i < cell_.size(); ++i) {
     const double x = -static_cast<double>(i) / per_unit;
-    cell_[i] = {math::normal_cdf(x), 0.3989422804014327 * math::exp(-0.5 * x * x) / per_unit};
+    cell_[i] = {math::normal_cdf(x), math::normal_density(x) / per_unit};
   }
 }
 

@@ -1,11 +1,11 @@
 // Checks names, ranges, and values that follow from others.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <string_view>
-
-#include <fmt/format.h>
 
 #include "kernels/system/text.hpp"
 #include "results/store/file/read.hpp"

@@ -1,4 +1,6 @@
 // What a result file holds besides its numbers: the columns, worlds, steps and curves of its runs.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -6,8 +8,6 @@
 #include <optional>
 #include <set>
 #include <string_view>
-
-#include <fmt/format.h>
 
 #include "kernels/shared/failure.hpp"
 #include "kernels/system/text.hpp"

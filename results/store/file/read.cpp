@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <new>
 #include <functional>
+#include <new>
 #include <unordered_set>
 
 #include "kernels/shared/failure.hpp"

@@ -1,11 +1,10 @@
 // The suspicious half of reading: checks on links, layouts, filters, types and sizes.
-#include "results/store/file/read.hpp"
-
 #include <algorithm>
 #include <memory>
 #include <new>
 
 #include "results/store/file/layout.hpp"
+#include "results/store/file/read.hpp"
 
 namespace odrpo::store {
 namespace {

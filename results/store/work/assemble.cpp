@@ -1,13 +1,13 @@
 // The final file: merged from the shards, written aside, read back, put into place without replacing what is not ours; and which place a path
 // means.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <string>
-#include <unistd.h>
-
-#include <sys/stat.h>
 
 #include "kernels/system/fail.hpp"
 #include "results/store/file/isolate.hpp"

@@ -1,6 +1,4 @@
 // The small texts of a work folder, and the files of its checkpoints.
-#include "results/store/work/work_folder.hpp"
-
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -10,6 +8,7 @@
 #include "results/store/file/pack.hpp"
 #include "results/store/store.hpp"
 #include "results/store/work/files.hpp"
+#include "results/store/work/work_folder.hpp"
 
 namespace odrpo::store {
 namespace {

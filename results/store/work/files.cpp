@@ -1,16 +1,16 @@
 // Files that survive a kill, and folders by descriptor.
 #include "results/store/work/files.hpp"
 
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <unistd.h>
-
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 #include "kernels/shared/failure.hpp"
 

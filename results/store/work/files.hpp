@@ -1,6 +1,9 @@
 // Files and folders of the store: held open by descriptors, written so that they survive a kill or a power cut, never through a link that
 // somebody planted. Private to results/store/.
 #pragma once
+#include <sys/stat.h>
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -10,9 +13,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <sys/stat.h>
-#include <sys/types.h>
 
 // The system calls that change or read what the store keeps. One table of functions, so that tests can make any call fail. Private to
 // results/store/.

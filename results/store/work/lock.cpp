@@ -20,6 +20,7 @@
 #include <sstream>
 
 #include "kernels/shared/failure.hpp"
+#include "kernels/system/host.hpp"
 
 namespace odrpo::store {
 namespace {
@@ -114,8 +115,7 @@ LockOwner LockOwner::self() {
   if (::uname(&system) == 0) me.host = system.nodename;
   me.user = user_name();
   me.boot = first_line("/proc/sys/kernel/random/boot_id");
-  char space[64] = {};
-  if (::readlink("/proc/self/ns/pid", space, sizeof space - 1) > 0) me.space = space;
+  me.space = process_space();
   me.process = ::getpid();
   me.started = start_of(me.process);
   const std::time_t now = std::time(nullptr);

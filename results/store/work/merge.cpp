@@ -1,10 +1,10 @@
 // One output of runs that many machines trained: each run once, none missing, all that come twice equal; and their parts, read with suspicion.
+#include <fcntl.h>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <fcntl.h>
-
-#include <fmt/format.h>
 
 #include "kernels/shared/failure.hpp"
 #include "results/store/digest.hpp"

@@ -1,9 +1,10 @@
 // Shards: HDF5 images in memory whose names hold their checksum; the places of runs; and members of a folder that another process holds.
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fcntl.h>
 #include <string_view>
 
 #include "kernels/shared/failure.hpp"

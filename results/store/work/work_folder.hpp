@@ -1,5 +1,7 @@
 // What a WorkFolder knows while it is open; its small texts, checkpoints and row file. Private to results/store/.
 #pragma once
+#include <sys/stat.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -9,8 +11,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <sys/stat.h>
 
 #include "results/store/file/layout.hpp"
 #include "results/store/record.hpp"

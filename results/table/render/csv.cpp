@@ -1,10 +1,11 @@
 // Renders the model of a table as tidy CSV: one line per cell, for programs and spreadsheets.
+#include "results/scores/csv.hpp"
+
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "kernels/system/fail.hpp"
-#include "results/scores/csv.hpp"
 #include "results/table/cells.hpp"
 #include "results/table/render/cell_texts.hpp"
 

@@ -1,6 +1,4 @@
 // docs/reference: every committed page is the one that the program prints.
-#include "app/reference/schema.hpp"
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "app/reference/schema.hpp"
 #include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 #include "tests/source_path.hpp"

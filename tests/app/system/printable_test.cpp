@@ -1,9 +1,8 @@
 // What a terminal must not obey is escaped, everything else is left as it is; lines of 80 columns: what is broken where.
-#include "kernels/shared/utf8.hpp"
-
 #include <algorithm>
 #include <string>
 
+#include "kernels/shared/utf8.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
 #include "tests/catch.hpp"

@@ -1,8 +1,7 @@
 // Win rates over an estimator's final policies: whose opponent a run is, and what has none.
-#include "app/table/query.hpp"
-
 #include <cmath>
 
+#include "app/table/query.hpp"
 #include "envs/toy_lm/held_out.hpp"
 #include "results/table/table.hpp"
 #include "results/table/table_spec.hpp"

@@ -1,8 +1,7 @@
 // The bandit world: a hash of its key, with the moments its profile states.
-#include "envs/bandit/world.hpp"
-
 #include <cmath>
 
+#include "envs/bandit/world.hpp"
 #include "envs/rater/rater.hpp"
 #include "tests/catch.hpp"
 

@@ -1,9 +1,8 @@
 // The model of single calls: against the model of one score, and against votes that raters give in their worlds.
-#include "envs/bandit/believed.hpp"
-
 #include <algorithm>
 #include <cmath>
 
+#include "envs/bandit/believed.hpp"
 #include "envs/bandit/channel.hpp"
 #include "envs/bandit/rate.hpp"
 #include "kernels/random.hpp"

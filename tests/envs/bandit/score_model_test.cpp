@@ -1,8 +1,7 @@
 // The model of a judge against worlds and raters themselves: how often each score is given, and what quality it then has.
-#include "envs/bandit/believed.hpp"
-
 #include <cmath>
 
+#include "envs/bandit/believed.hpp"
 #include "envs/bandit/channel.hpp"
 #include "envs/bandit/rate.hpp"
 #include "kernels/random.hpp"

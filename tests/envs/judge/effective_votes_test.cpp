@@ -1,8 +1,7 @@
 // What N calls are worth, against formulas: independent calls, a shared bias, a panel with lasting errors.
-#include "envs/judge/simulate_scores.hpp"
-
 #include <cmath>
 
+#include "envs/judge/simulate_scores.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;

@@ -1,10 +1,9 @@
 // Frequencies of scores by level: by hand, and against a recomputation of their definition.
-#include "envs/judge/resampled.hpp"
-
 #include <cmath>
 #include <random>
 #include <vector>
 
+#include "envs/judge/resampled.hpp"
 #include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 

@@ -1,6 +1,4 @@
 // Calls until a score was given k times: the law against every sequence of calls, closed forms at the largest N, and what it refuses.
-#include "envs/rater/law_table.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -8,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "envs/rater/law_table.hpp"
 #include "envs/rater/vote.hpp"
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/words.hpp"

@@ -1,9 +1,10 @@
 // The toy language: its vocabulary at every size, words as text, prompts as a hash of the key; demonstrations: what they promise, how good and varied they are.
+#include "envs/toy_lm/world.hpp"
+
 #include <cmath>
 #include <set>
 
 #include "envs/toy_lm/demonstrations.hpp"
-#include "envs/toy_lm/world.hpp"
 #include "tests/catch.hpp"
 #include "tests/envs/toy_lm/prompt.hpp"
 

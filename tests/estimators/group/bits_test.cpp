@@ -1,6 +1,4 @@
 // Advantages by bits: by hand, what they are without a normaliser, what trains against the definition, curl and objective.
-#include "estimators/group/level_forms.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -10,6 +8,7 @@
 #include "estimators/batch.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/formula_text.hpp"
+#include "estimators/group/level_forms.hpp"
 #include "estimators/theory/field.hpp"
 #include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"

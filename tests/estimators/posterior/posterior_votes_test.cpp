@@ -1,10 +1,9 @@
 // Posterior scores of all votes against Bayes' rule in long double, on random models of worlds, files and panels.
-#include "estimators/posterior/posterior.hpp"
-
 #include <cmath>
 #include <random>
 #include <thread>
 
+#include "estimators/posterior/posterior.hpp"
 #include "kernels/isa.hpp"
 #include "kernels/shared/judge_model.hpp"
 #include "tests/catch.hpp"

@@ -1,10 +1,9 @@
 // The field under a judge's channel against exact scores, drawn groups and sums over all groups.
-#include "estimators/theory/field.hpp"
-
 #include <cmath>
 #include <random>
 
 #include "estimators/theory/companions.hpp"
+#include "estimators/theory/field.hpp"
 #include "estimators/theory/setting.hpp"
 #include "tests/catch.hpp"
 #include "tests/estimators/theory/settings.hpp"

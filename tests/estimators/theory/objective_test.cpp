@@ -1,11 +1,10 @@
 // Objectives: their gradient is the field, and finite groups tend to the closed limits.
-#include "estimators/theory/field.hpp"
-
 #include <cmath>
 #include <random>
 
 #include "estimators/compat.hpp"
 #include "estimators/definition.hpp"
+#include "estimators/theory/field.hpp"
 #include "estimators/weights.hpp"
 #include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"

@@ -1,7 +1,5 @@
 // Tilted starts against their definition: exp(tilt q) in double, and the least-squares fit by orthogonal columns instead of normal
 // equations.
-#include "policies/softmax/policy.hpp"
-
 #include <cmath>
 #include <functional>
 #include <random>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "kernels/isa.hpp"
+#include "policies/softmax/policy.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;

@@ -1,6 +1,7 @@
 // The transformer of a device over the host's queue: the CPU's steps and checkpoints; work that is recorded and replayed, or done late,
 // has the bits of work done at once.
 #include "policies/transformer/device/device_transformer.inl"
+
 #include "tests/policies/transformer/device_steps.hpp"
 #include "tests/policies/transformer/host_backend.hpp"
 

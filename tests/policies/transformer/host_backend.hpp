@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "kernels/device/backend.hpp"
-#include "tests/kernels/device/host_tile.hpp"
 #include "kernels/matmul.hpp"
 #include "kernels/shared/failure.hpp"
 #include "policies/transformer/device/passes.hpp"
 #include "policies/transformer/pass.hpp"
+#include "tests/kernels/device/host_tile.hpp"
 
 namespace odrpo::host_backend {
 

@@ -1,6 +1,5 @@
 // The HTML page of a result file: figures it refuses, tables that are too large, texts that it escapes.
 #include "results/page/html_page.hpp"
-
 #include "results/page/html_text.hpp"
 #include "results/table/table.hpp"
 #include "tests/catch.hpp"

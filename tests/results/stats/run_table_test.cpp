@@ -1,9 +1,8 @@
 // The reader of runs: what it accepts, and every mistake at its place.
-#include "results/stats/run_statistics.hpp"
-
 #include <string>
 
 #include "kernels/shared/failure.hpp"
+#include "results/stats/run_statistics.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;

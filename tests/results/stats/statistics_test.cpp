@@ -1,4 +1,6 @@
 // Statistics against values worked out by hand (t quantiles of 1 and 2 degrees of freedom in closed form); undefined stays undefined.
+#include "results/stats/statistics.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -6,7 +8,6 @@
 #include <vector>
 
 #include "results/stats/aggregate_metrics.hpp"
-#include "results/stats/statistics.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/stats/statistics_reference.hpp"
 

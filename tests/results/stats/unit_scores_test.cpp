@@ -1,12 +1,11 @@
 // Means, standard deviations and resamples of tasks that share units: by definition on random runs, and in the cases that have a simple
 // answer.
-#include "results/stats/aggregate_metrics.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <random>
 #include <utility>
 
+#include "results/stats/aggregate_metrics.hpp"
 #include "results/stats/bootstrap.hpp"
 #include "tests/catch.hpp"
 #include "tests/rounds.hpp"

@@ -1,6 +1,4 @@
 // Choices beside the best: the arithmetic, and how often it errs.
-#include "train/advice/question.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -8,6 +6,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/rounds.hpp"
+#include "train/advice/question.hpp"
 #include "train/advice/race.hpp"
 
 using namespace odrpo;

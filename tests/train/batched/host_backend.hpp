@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "tests/kernels/device/host_tile.hpp"
 #include "kernels/random.hpp"
+#include "tests/kernels/device/host_tile.hpp"
 #include "train/batched/block/step.hpp"
 #include "train/batched/run_batch.hpp"
 

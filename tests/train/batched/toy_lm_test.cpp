@@ -1,14 +1,12 @@
 // Runs of the toy language model whose transformers train on a device, by the host's queue: how near they are to the CPU's, whole suites,
 // stops and checkpoints, failures at every call, how many train at a time.
-#include "config/spec.hpp"
-#include "train/batched/toy_lm_runs.hpp"
-
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
 
+#include "config/spec.hpp"
 #include "kernels/shared/failure.hpp"
 #include "tests/config/loading.hpp"
 #include "tests/rounds.hpp"
@@ -16,6 +14,7 @@
 #include "tests/train/batched/toy_lm_near.hpp"
 #include "tests/train/checkpoint/checkpoint_sample.hpp"
 #include "tests/train/tiny.hpp"
+#include "train/batched/toy_lm_runs.hpp"
 #include "train/run_record.hpp"
 #include "train/schedule/run_order.hpp"
 

@@ -1,4 +1,6 @@
 // Runs that are stopped and go on, of the toy language model and of the bandit: bit by bit what an undisturbed run gives, whatever lies in the folder.
+#include "train/checkpoint/checkpoint.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -13,7 +15,6 @@
 #include "tests/config/loading.hpp"
 #include "tests/rounds.hpp"
 #include "tests/train/checkpoint/checkpoint_sample.hpp"
-#include "train/checkpoint/checkpoint.hpp"
 #include "train/loop.hpp"
 #include "train/schedule/run_suite.hpp"
 #include "train/worlds/toy_lm.hpp"

@@ -1,5 +1,4 @@
 // Many ranks, as threads with queues between them: one digest, whoever trains what; ranks that fail, stop, fall silent or read another suite.
-#include "config/spec.hpp"
 #include "train/machines/ranks.hpp"
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <random>
 #include <thread>
 
+#include "config/spec.hpp"
 #include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/store/work/faulty_system.hpp"

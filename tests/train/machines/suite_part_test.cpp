@@ -1,5 +1,4 @@
 // Parts of a suite: the cheapest cut of a row against every cut, and parts of grids that hold each run once.
-#include "config/spec.hpp"
 #include "train/machines/suite_part.hpp"
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include <numeric>
 #include <random>
 
+#include "config/spec.hpp"
 #include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/tiny.hpp"

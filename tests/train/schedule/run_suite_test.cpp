@@ -1,7 +1,4 @@
 // run_suite: the digest depends neither on jobs nor on interruptions; stops save; failures are recorded while the others go on.
-#include "config/spec.hpp"
-#include "train/run_cache.hpp"
-#include "train/schedule/run_order.hpp"
 #include "train/schedule/run_suite.hpp"
 
 #include <algorithm>
@@ -13,10 +10,13 @@
 #include <string>
 #include <vector>
 
+#include "config/spec.hpp"
 #include "estimators/batch.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/sample.hpp"
 #include "tests/train/tiny.hpp"
+#include "train/run_cache.hpp"
+#include "train/schedule/run_order.hpp"
 #include "train/train.hpp"
 
 using namespace odrpo;

@@ -1,5 +1,4 @@
 // The scheduler: every run goes to one place, batches fit, engines are kept busy, and whoever cannot be batched is told why.
-#include "config/plan/run_grid.hpp"
 #include "train/schedule/scheduler.hpp"
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "config/plan/run_grid.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/batched/grid.hpp"
 

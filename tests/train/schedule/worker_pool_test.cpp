@@ -1,9 +1,6 @@
 // Engines beside the workers: the same digest whoever trains what; an engine that fails, stops or has bad news loses nothing that is done.
 
-#include "config/spec.hpp"
-#include "train/schedule/run_order.hpp"
 #include "train/schedule/worker_pool.hpp"
-#include "train/train.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -17,10 +14,13 @@
 #include <thread>
 #include <vector>
 
+#include "config/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/sample.hpp"
 #include "tests/train/tiny.hpp"
 #include "train/run_record.hpp"
+#include "train/schedule/run_order.hpp"
+#include "train/train.hpp"
 
 using namespace odrpo;
 namespace fs = std::filesystem;

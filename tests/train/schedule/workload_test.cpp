@@ -1,5 +1,5 @@
 // What progress counts: steps of runs in progress, and estimated seconds, of which only those of this call say how fast it is.
-#include "config/spec.hpp"
+#include "train/schedule/workload.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "config/spec.hpp"
 #include "config/suite.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/tiny.hpp"
 #include "train/run_cache.hpp"
 #include "train/schedule/cost.hpp"
 #include "train/schedule/run_order.hpp"
-#include "train/schedule/workload.hpp"
 #include "train/train.hpp"
 
 using namespace odrpo;

@@ -1,8 +1,4 @@
 // Runs of the toy language model: complete records, the same bits again, learning, and what cannot be combined.
-#include "config/catalogue/env_config.hpp"
-#include "config/spec.hpp"
-#include "config/write/canonical.hpp"
-#include "results/table/table_spec.hpp"
 #include "train/worlds/toy_lm.hpp"
 
 #include <algorithm>
@@ -14,8 +10,12 @@
 #include <set>
 #include <string_view>
 
+#include "config/catalogue/env_config.hpp"
+#include "config/spec.hpp"
+#include "config/write/canonical.hpp"
 #include "envs/toy_lm/held_out.hpp"
 #include "results/table/table.hpp"
+#include "results/table/table_spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/config/loading.hpp"
 #include "tests/train/trained.hpp"

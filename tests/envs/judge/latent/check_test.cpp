@@ -1,11 +1,10 @@
 // Goodness of fit: holds for scores of the model itself, misses for scores of another one; and how often intervals of a fit hold the truth.
-#include "envs/judge/latent/fit.hpp"
-
 #include <cmath>
 #include <cstdio>
 #include <random>
 
 #include "envs/judge/latent/draw.hpp"
+#include "envs/judge/latent/fit.hpp"
 #include "tests/catch.hpp"
 #include "tests/envs/judge/latent/latent_judges.hpp"
 #include "tests/rounds.hpp"

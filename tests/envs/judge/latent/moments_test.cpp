@@ -1,6 +1,4 @@
 // Moments of a table against the statistics of matrices that they are made of.
-#include "envs/judge/latent/evidence.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -8,6 +6,7 @@
 
 #include "envs/judge/agreement/agreement.hpp"
 #include "envs/judge/latent/draw.hpp"
+#include "envs/judge/latent/evidence.hpp"
 #include "tests/catch.hpp"
 #include "tests/envs/judge/latent/latent_judges.hpp"
 

@@ -1,11 +1,10 @@
 // Outliers are found where there are some, with intervals that hold them, and nowhere else.
-#include "envs/judge/latent/fit.hpp"
-
 #include <cmath>
 #include <utility>
 #include <vector>
 
 #include "envs/judge/latent/draw.hpp"
+#include "envs/judge/latent/fit.hpp"
 #include "envs/judge/simulate_scores.hpp"
 #include "tests/catch.hpp"
 #include "tests/envs/judge/latent/latent_judges.hpp"

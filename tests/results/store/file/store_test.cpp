@@ -1,4 +1,6 @@
 // The result file: what is written is read back, digests are independent of order, equal runs give equal bytes.
+#include "results/store/store.hpp"
+
 #include <algorithm>
 #include <random>
 
@@ -6,7 +8,6 @@
 #include "results/store/digest.hpp"
 #include "results/store/file/pack.hpp"
 #include "results/store/file/read.hpp"
-#include "results/store/store.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/sample.hpp"
 #include "tests/source_path.hpp"
