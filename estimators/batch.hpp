@@ -1,4 +1,4 @@
-// Estimators on a batch of groups: tables made once per run in double, then one pass per step, in float for whole scores; and whitening.
+// Estimators on a batch of groups: tables made once per run in double, then one pass per step, in float for integer scores; and whitening.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -1,4 +1,4 @@
-// Batches of groups of whole scores, and whitening: the function of estimators/group/group.hpp, with faster passes for the usual groups.
+// Batches of groups of integer scores, and whitening: the function of estimators/group/group.hpp, with faster passes for the usual groups.
 #include "estimators/batch.hpp"
 #include "estimators/group/group.hpp"
 #include "kernels/simd.hpp"

@@ -15,7 +15,7 @@ namespace odrpo {
 enum class Form { reinforce, rloo, grpo, rank_grpo, maxrl, convex_reinforce, max_at_k, max_at_k_centred, mc_grpo, odrpo, odrpo_bitwise };
 
 /// What a form compares: rewards, their ranks within the group, the levels (or gaps between real rewards) that they reach, or the bits of
-/// whole scores (estimators/group/level_forms.hpp).
+/// integer scores (estimators/group/level_forms.hpp).
 enum class Basis { reward, rank, level, bit };
 
 /// What is subtracted from a reward: the mean of the group, or of the other members; or the group's lower median, whose first holder, the

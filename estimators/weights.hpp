@@ -27,8 +27,8 @@ inline constexpr Word<Norm> norm_words[] = {
 };
 
 /// What a centred reward or indicator is divided by, + eps: nothing, the group's standard deviation, that of the other members (undivided
-/// where it is 0 or there are fewer than two of them), or the group's mean. best_of, of levels alone: the chance that k - 1 others all miss
-/// the level, which multiplies; the level takes nothing from those that miss it. best_of_centred: (G-k)/G over the chance that k - 1 others
+/// where it is 0 or there are fewer than two of them), or the group's mean. best_of, of levels alone: the probability that k - 1 others all miss
+/// the level, which multiplies; the level takes nothing from those that miss it. best_of_centred: (G-k)/G over the probability that k - 1 others
 /// all miss the level beside one more that misses it.
 enum class Divisor { none, deviation, others_deviation, mean, best_of, best_of_centred };
 
@@ -74,13 +74,13 @@ struct LevelRule {
   int k;          ///< the key k
 };
 
-/// C(missed, k-1) / C(group-1, k-1): the chance that k - 1 others, drawn without replacement, are among `missed` of the group; 0 where
+/// C(missed, k-1) / C(group-1, k-1): the probability that k - 1 others, drawn without replacement, are among `missed` of the group; 0 where
 /// there are not so many others.
-ODRPO_HD double chance_of_missing(int missed, int group, int k) {
+ODRPO_HD double probability_of_missing(int missed, int group, int k) {
   if (group < k) return 0.0;
-  double chance = 1;
-  for (int j = 0; j < k - 1; ++j) chance = missed > j ? chance * (missed - j) / (group - 1 - j) : 0.0;
-  return chance;
+  double probability = 1;
+  for (int j = 0; j < k - 1; ++j) probability = missed > j ? probability * (missed - j) / (group - 1 - j) : 0.0;
+  return probability;
 }
 
 /// N_k + eps of a level that is neither empty nor full: 1, sqrt(mu_k (1 - mu_k)) (with ddof 1 times sqrt(G / (G - 1))) or mu_k.
@@ -89,8 +89,8 @@ ODRPO_HD double level_divisor(const LevelRule& rule, int count, int group) {
   if (rule.divisor == Divisor::none) return 1.0;
   if (rule.divisor == Divisor::best_of) return __builtin_nan("");
   if (rule.divisor == Divisor::best_of_centred) {
-    const double chance = chance_of_missing(group - count - 1, group, rule.k);
-    return chance > 0 ? (group - rule.k) / (group * chance) : math::from_bits(0x7ff0000000000000u);  // infinity: the level gives nothing
+    const double probability = probability_of_missing(group - count - 1, group, rule.k);
+    return probability > 0 ? (group - rule.k) / (group * probability) : math::from_bits(0x7ff0000000000000u);  // infinity: the level gives nothing
   }
   if (rule.divisor == Divisor::mean) return static_cast<double>(count) / static_cast<double>(group) + rule.eps;
   return math::sqrt(level_variance(count, group, rule.ddof)) + rule.eps;
@@ -114,7 +114,7 @@ ODRPO_HD LevelShares level_shares(const LevelRule& rule, double weight, int coun
     return {weight * (group - count) / (others * others_divisor(rule, count - 1, others)),
             weight * -count / (others * others_divisor(rule, count, others))};
   }
-  if (rule.divisor == Divisor::best_of) return {weight * chance_of_missing(group - count, group, rule.k), 0.0};
+  if (rule.divisor == Divisor::best_of) return {weight * probability_of_missing(group - count, group, rule.k), 0.0};
   const double factor = weight / level_divisor(rule, count, group);
   return {factor * (group - count) / group, factor * -count / group};
 }

@@ -9,7 +9,7 @@ enum class Purpose : std::uint32_t {
   derive = 1,          ///< 64-bit keys from a suite's seed
   order = 2,           ///< order of prompts in an epoch: step = epoch
   action = 3,          ///< choice of a response: block = 4 rollouts
-  rating = 4,          ///< aggregated score from its law: block = 4 rollouts
+  rating = 4,          ///< aggregated score from its distribution: block = 4 rollouts
   vote = 5,            ///< literal votes: block = 4 votes of one rollout; of texts: one attempt at one vote
   replica_action = 6,  ///< the same for redraws of a batch (gradient signal and noise)
   replica_rating = 7,

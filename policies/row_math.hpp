@@ -89,8 +89,8 @@ ODRPO_HD F second_moment(float keep, F v, float rest, F g) {
 
 /// A rollout's coefficient before scaling: its advantage's part, less the gradient of the k3 estimate of the KL divergence.
 template <class F>
-ODRPO_HD F penalised(F part, F chance, float kl, float reference) {
-  return kl > 0 ? part - kl * (1.0f - reference / chance) : part;
+ODRPO_HD F penalised(F part, F probability, float kl, float reference) {
+  return kl > 0 ? part - kl * (1.0f - reference / probability) : part;
 }
 
 }  // namespace odrpo::row_math

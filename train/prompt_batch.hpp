@@ -40,7 +40,7 @@ struct RewardBatch {
   std::optional<RunningMedian> median{};      ///< of the rule `running`
   std::optional<PosteriorBatch> posterior{};  ///< of posterior estimators
   std::vector<std::uint8_t> score{};          ///< seen, [B][G] or, where votes stay apart, [B][G][N]; empty when rewards are real-valued
-  std::vector<float> reward{};                ///< seen; empty when they are whole scores
+  std::vector<float> reward{};                ///< seen; empty when they are integer scores
   std::vector<std::uint8_t> mask{};           ///< 1 = takes part in the update; empty when all do
   std::vector<float> raw{}, advantage{};      ///< as the estimator gives them, and as the update uses them
   std::vector<double> value{};                ///< [B][G] posterior scores; empty when there are none, or their advantages are looked up
@@ -61,7 +61,7 @@ void estimate_advantages(const RunSpec& spec, const EstimatorStages& stages, con
 /// Remembers the rewards for later batches.
 void end_batch(RewardBatch& b);
 
-/// Calls with the batch's rewards: whole scores or real ones.
+/// Calls with the batch's rewards: integer scores or real ones.
 template <class F>
 auto with_rewards(const RewardBatch& b, F f) {
   return b.kind.real ? f(b.reward) : f(b.score);

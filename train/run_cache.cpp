@@ -134,7 +134,7 @@ struct RunCache::State {
   Cache<SharedEstimator> estimators{unused_bytes};
   Cache<const BanditWorld> worlds{unused_bytes};
   Cache<const LinearFit> fits{unused_bytes};
-  Cache<LawCache> laws{unused_bytes};
+  Cache<DistributionCache> distributions{unused_bytes};
   Cache<const RatedWorld> rated{unused_bytes};
   Cache<const PosteriorModel> posterior_models{unused_bytes};
   Cache<const PosteriorVotes> posterior_votes{unused_bytes};
@@ -144,7 +144,7 @@ struct RunCache::State {
 struct RunCache::Latest {
   LatestValue<const BanditWorld> world;
   LatestValue<const LinearFit> fit;
-  LatestValue<LawCache> laws;
+  LatestValue<DistributionCache> distributions;
   LatestValue<const RatedWorld> rated;
   LatestValue<const PosteriorModel> posterior_model;
   LatestValue<const PosteriorVotes> posterior_votes;
@@ -162,8 +162,8 @@ std::shared_ptr<const BanditWorld> RunCache::world(const std::string& key, const
 std::shared_ptr<const LinearFit> RunCache::fit(const std::string& key, const Make<const LinearFit>& make) {
   return latest_->fit.get(state_->fits, key, make);
 }
-std::shared_ptr<LawCache> RunCache::laws(const std::string& key, const Make<LawCache>& make) {
-  return latest_->laws.get(state_->laws, key, make);
+std::shared_ptr<DistributionCache> RunCache::distributions(const std::string& key, const Make<DistributionCache>& make) {
+  return latest_->distributions.get(state_->distributions, key, make);
 }
 std::shared_ptr<const RatedWorld> RunCache::rated(const std::string& key, const Make<const RatedWorld>& make) {
   return latest_->rated.get(state_->rated, key, make);

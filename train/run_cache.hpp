@@ -1,4 +1,4 @@
-// What the runs of a suite share, made when it is first asked for: worlds, fits, vote laws, rated worlds, supervised starts, estimators.
+// What the runs of a suite share, made when it is first asked for: worlds, fits, vote distributions, rated worlds, supervised starts, estimators.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -13,7 +13,7 @@ namespace odrpo {
 struct BanditWorld;
 class BatchEstimator;
 class HistogramTable;
-class LawCache;
+class DistributionCache;
 struct PosteriorModel;
 class PosteriorVotes;
 struct RatedWorld;
@@ -53,7 +53,7 @@ class RunCache {
 
   std::shared_ptr<const BanditWorld> world(const std::string& key, const Make<const BanditWorld>& make);
   std::shared_ptr<const LinearFit> fit(const std::string& key, const Make<const LinearFit>& make);
-  std::shared_ptr<LawCache> laws(const std::string& key, const Make<LawCache>& make);
+  std::shared_ptr<DistributionCache> distributions(const std::string& key, const Make<DistributionCache>& make);
   std::shared_ptr<const RatedWorld> rated(const std::string& key, const Make<const RatedWorld>& make);
   std::shared_ptr<const PosteriorModel> posterior_model(const std::string& key, const Make<const PosteriorModel>& make);
   std::shared_ptr<const PosteriorVotes> posterior_votes(const std::string& key, const Make<const PosteriorVotes>& make);

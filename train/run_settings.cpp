@@ -33,7 +33,7 @@ std::string saved_text(const RunReport& report, const RunSettings& settings) {
 }
 
 // Why training or committing ended early, with what is left behind and how to go on.
-Failure with_the_rest(const Failure& why, const RunReport& report, const RunSettings& settings) {
+Failure with_saved_runs(const Failure& why, const RunReport& report, const RunSettings& settings) {
   return {why.code, fmt::format("{}; {}{}", why.what(), saved_text(report, settings), why.code == Exit::device ? ", with --device cpu too" : "")};
 }
 

@@ -62,6 +62,6 @@ struct RunReport {
 std::string saved_text(const RunReport& report, const RunSettings& settings);
 
 /// Why training or committing ended early, with what is left behind and how to go on.
-Failure with_the_rest(const Failure& why, const RunReport& report, const RunSettings& settings);
+Failure with_saved_runs(const Failure& why, const RunReport& report, const RunSettings& settings);
 
 }  // namespace odrpo

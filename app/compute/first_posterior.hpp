@@ -10,7 +10,7 @@
 
 namespace odrpo::app {
 
-/// The model of a rater in the world that it brings, asked `votes` times about each of a group's responses. Failure `limits` where the law
+/// The model of a rater in the world that it brings, asked `votes` times about each of a group's responses. Failure `limits` where the distribution
 /// of so many votes is too long.
 ScoreModel first_score_model(const RaterConfig& rater, int levels, int votes, PriorRule prior, int members);
 
@@ -22,7 +22,7 @@ struct FirstScores {
   std::vector<double> values;
   double variance = 0;
 };
-/// Of whole scores 1..levels, one vote each: by a rater, in the world that it brings, under the prior that a run begins with. In double,
+/// Of integer scores 1..levels, one vote each: by a rater, in the world that it brings, under the prior that a run begins with. In double,
 /// and equal where they differ by less than least_posterior_range.
 FirstScores first_posterior_scores(const RaterConfig& rater, int levels, PriorRule prior, std::span<const int> scores);
 /// The same of all votes of each response, 1..levels: NaN of a response without any. Calls of a panel: in turn, from its first judge.

@@ -262,33 +262,33 @@ std::vector<double> pmf_argument(const Arguments& a) {
   return pmf;
 }
 
-std::string law(const Arguments& a) {
+std::string distribution(const Arguments& a) {
   const auto pmf = pmf_argument(a);
-  const int votes = a.integer("N", 1, max_law_votes);
+  const int votes = a.integer("N", 1, max_distribution_votes);
   const TieRule tie = a.word<TieRule>("tie", tie_words);
   check_work(static_cast<double>(pmf.size()) * votes * votes * votes, 2e10, "vote_pmf");
   std::vector<double> out(pmf.size());
-  vote_law(pmf, votes, tie, out);
+  vote_distribution(pmf, votes, tie, out);
   return json_list(out);
 }
 
 std::string median_of_votes(const Arguments& a) {
   const auto pmf = pmf_argument(a);
-  const int votes = a.integer("N", 1, max_law_votes);
+  const int votes = a.integer("N", 1, max_distribution_votes);
   const double size = static_cast<double>(pmf.size());
   check_work(size * votes * votes + size * size, 4e9, "median_pmf");
   std::vector<double> out(pmf.size());
-  median_law(pmf, votes, out);
+  median_distribution(pmf, votes, out);
   return json_list(out);
 }
 
 std::string sum_of_votes(const Arguments& a) {
   const auto pmf = pmf_argument(a);
-  const int votes = a.integer("N", 1, max_law_votes);
+  const int votes = a.integer("N", 1, max_distribution_votes);
   const double sums = static_cast<double>(pmf.size() - 1) * votes + 1;
   check_work(sums * sums, 4e9, "sum_pmf");
   std::vector<double> out(static_cast<std::size_t>(sums));
-  sum_law(pmf, votes, out);
+  sum_distribution(pmf, votes, out);
   return json_list(out);
 }
 
@@ -301,7 +301,7 @@ constexpr ComputeFunction functions[] = {
     {"whiten", texts::whiten, whiten},
     {"running_median", texts::running_median, medians},
     {"vote", texts::vote, vote_of},
-    {"vote_pmf", texts::vote_pmf, law},
+    {"vote_pmf", texts::vote_pmf, distribution},
     {"median_pmf", texts::median_pmf, median_of_votes},
     {"sum_pmf", texts::sum_pmf, sum_of_votes},
     {"rater_pmf", texts::rater_pmf, rater},

@@ -116,7 +116,7 @@ inline constexpr Argument rater_takes[] = {
     {"p_low", "probability that the score is 1"},
     {"p_high", "probability that the score is K, unless it is 1"},
 };
-inline constexpr Argument law_takes[] = {pmf, votes, tie};
+inline constexpr Argument distribution_takes[] = {pmf, votes, tie};
 inline constexpr Argument score_takes[] = {pmf, votes};
 
 // of the exact theory
@@ -198,16 +198,16 @@ inline constexpr FunctionText running_median{
 inline constexpr FunctionText vote{vote_takes, "whole number: the vote", "The most frequent score; `tie` chooses among several.",
                                    "[raters.md](../raters.md#aggregates); `envs/rater/vote.cpp`"};
 inline constexpr FunctionText vote_pmf{
-    law_takes, "list: K probabilities",
+    distribution_takes, "list: K probabilities",
     "The exact law of the vote of N scores. nearest-mean refuses more than 25 million count vectors (10 levels: beyond 22 votes).",
-    "[raters.md](../raters.md#aggregates); `envs/rater/vote_law.cpp`"};
+    "[raters.md](../raters.md#aggregates); `envs/rater/vote_distribution.cpp`"};
 inline constexpr FunctionText median_pmf{score_takes, "list: K probabilities",
                                          "The exact law of the median of N scores, the lower one when N is even.",
-                                         "[raters.md](../raters.md#aggregates); `envs/rater/vote_law.cpp`"};
+                                         "[raters.md](../raters.md#aggregates); `envs/rater/vote_distribution.cpp`"};
 inline constexpr FunctionText sum_pmf{
     score_takes, "list: N (K - 1) + 1 probabilities of the sums N, N + 1, .., N K",
     "The exact law of the sum of N scores, which is also that of their mean. Probabilities below 1e-60 become 0.",
-    "[raters.md](../raters.md#aggregates); `envs/rater/aggregate_law.cpp`"};
+    "[raters.md](../raters.md#aggregates); `envs/rater/aggregate_distribution.cpp`"};
 inline constexpr FunctionText rater_pmf{
     rater_takes, "list: K probabilities",
     "The law of one score: round(center + sigma z) clipped to 1..K, a half rounds up; then 1 with p_low, else K with p_high.",

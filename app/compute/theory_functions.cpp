@@ -103,8 +103,8 @@ std::string channel_field_of(const Arguments& a) {
   for (const auto& row : rows) {
     for (const double x : row)
       if (!(x >= 0 && x <= 1)) throw Refusal{"out_of_range", "C: is of numbers 0..1"};
-    const std::vector<double> law = distribution("C: a row", row);
-    channel.probability.insert(channel.probability.end(), law.begin(), law.end());
+    const std::vector<double> pmf = distribution("C: a row", row);
+    channel.probability.insert(channel.probability.end(), pmf.begin(), pmf.end());
   }
   const ChannelField f = channel_field(s, p, std::span(&channel, 1));
   std::string covariance;

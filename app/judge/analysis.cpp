@@ -98,7 +98,7 @@ JudgeAnalysis analyze_scores(const ScoreTable& table, const std::string& file, i
   if (resamples == 0 || a.sums.units < 2) return a;
 
   const std::array<std::uint32_t, 1> sizes = {static_cast<std::uint32_t>(a.sums.units)};
-  auto laws = bootstrap(
+  auto distributions = bootstrap(
       sizes, a.statistics.size(),
       [&](const Picks& picks, std::span<double> out) {
         drawn(picks[0]);
@@ -108,9 +108,9 @@ JudgeAnalysis analyze_scores(const ScoreTable& table, const std::string& file, i
       resamples, seed);
   const auto units = static_cast<int>(a.sums.units);
   const double wide = expanded_level(units, units - 1, level);
-  for (std::size_t i = 0; i < laws.size(); ++i) {
-    if (std::isnan(laws[i].acceleration)) laws[i].acceleration = 0;  // a quantile that no single prompt moves
-    const Interval interval = bca_interval(laws[i], wide);
+  for (std::size_t i = 0; i < distributions.size(); ++i) {
+    if (std::isnan(distributions[i].acceleration)) distributions[i].acceleration = 0;  // a quantile that no single prompt moves
+    const Interval interval = bca_interval(distributions[i], wide);
     a.statistics[i].estimate.lo = interval.lo;
     a.statistics[i].estimate.hi = interval.hi;
   }

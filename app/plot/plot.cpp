@@ -55,7 +55,7 @@ std::vector<double> rewards_with(int levels, const std::function<double(int leve
   return rewards;
 }
 
-/// The share of a normal law that is rounded to a level.
+/// The share of a normal distribution that is rounded to a level.
 double normal_share(double level, double mean, double sd) {
   const auto below = [&](double x) { return 0.5 * std::erfc((mean - x) / (sd * std::sqrt(2.0))); };
   return below(level + 0.5) - below(level - 0.5);

@@ -96,7 +96,7 @@ int list(const ListOptions& options) {
       fail(Exit::usage,
            "list --schema is about the whole suite file and is JSON already: it takes neither KIND, --json nor "
            "--markdown");
-    need_room(std::size_t{24} << 20);  // the JSON library ends the program when its destructors get none
+    ensure_memory(std::size_t{24} << 20);  // the JSON library ends the program when its destructors get none
     put(suite_schema());
     return 0;
   }

@@ -1,4 +1,4 @@
-// Win rates between runs: which run is whose opponent, and the law of the pairwise judge on what both wrote.
+// Win rates between runs: which run is whose opponent, and the distribution of the pairwise judge on what both wrote.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -98,7 +98,7 @@ std::vector<Case> read_cases(const TheoryBoundOptions& o) {
   return all;
 }
 
-/// Refuses what would take hours, roughly: rows of the rater's laws, and histograms of prompts.
+/// Refuses what would take hours, roughly: rows of the rater's distributions, and histograms of prompts.
 void check_seconds(const TheoryBoundOptions& o, const std::vector<Case>& cases, const std::vector<int>& sizes) {
   double seconds = 0;
   for (const Case& c : cases) {

@@ -41,7 +41,7 @@ TheoryTable channel_field_table(const TheoryFieldOptions& o) {
   const auto refuse = [&](const std::string& why) { fail(Exit::usage, "--rater {}: {}", shown(o.rater), why); };
   if (const int own = rater_levels(rater); own > 0 && own != levels) refuse(fmt::format("it has {} levels, and --p has {}", own, levels));
   if (scored_responses(rater.noise) != nullptr) refuse("the responses of a file have no score that follows from a true level");
-  const std::vector<int> votes = read_wholes("--votes", o.votes, 1, max_law_votes, {1});
+  const std::vector<int> votes = read_wholes("--votes", o.votes, 1, max_distribution_votes, {1});
   for (const int n : votes)
     if (const auto why = whole_score_refusal(rater, n)) refuse(*why);
   const std::vector<EstimatorConfig> estimators = read_estimators(o, paper_estimators(), table.notes);

@@ -67,13 +67,13 @@ std::string_view noise_help(const Noise& noise);
 /// The model of a word with its defaults, or nothing.
 std::optional<Noise> make_noise(std::string_view word);
 
-// Which kind of rewards a run's rater gives: whole scores or real values, with or without missing ones.
+// Which kind of rewards a run's rater gives: integer scores or real values, with or without missing ones.
 
 struct RunSpec;
 
 /// What of a rater decides how rewards are kept.
 struct RewardKind {
-  bool real = false;  ///< real-valued rewards, else whole scores
+  bool real = false;  ///< real-valued rewards, else integer scores
   bool gaps = false;  ///< responses may end without one
   int lowest = 1;     ///< lowest score
   int levels = 10;    ///< K

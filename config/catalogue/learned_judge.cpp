@@ -54,7 +54,7 @@ LearnedJudge learn_resampled(const ScoreTable& whole) {
   const ScoreTable table = heard_judges(whole);
   ResampledJudge judge = resample_responses(table);
   std::string found = fmt::format("{}{}; resampled: ", table_text(table), besides_text(table));
-  const auto used = static_cast<std::int64_t>(judge.responses->law.size());
+  const auto used = static_cast<std::int64_t>(judge.responses->distribution.size());
   const auto all = std::count_if(table.responses.begin(), table.responses.end(), [&](const auto& r) {
     bool any = false;
     for_each_score(table, r, [&](int, std::uint32_t) { any = true; });

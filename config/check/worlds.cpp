@@ -113,7 +113,7 @@ std::string nothing_to_learn(const Variant<RaterConfig>& rater) {
   }
   const ScoredResponses& all = *scored_responses(rater.config.noise);
   for (std::size_t p = 0; p < all.prompts(); ++p)
-    if (all.quality(all.law[all.first[p]]) < all.quality(all.law[all.first[p + 1] - 1])) return "";
+    if (all.quality(all.distribution[all.first[p]]) < all.quality(all.distribution[all.first[p + 1] - 1])) return "";
   return "no prompt has responses that differ in their mean score";
 }
 

@@ -141,7 +141,7 @@ void check_stops(const Node* raters, const Plan& plan, Diagnostics& errors);
 /// Votes that stay apart (aggregate = "fraction" or "all") meet estimators that read them, and groups that fit. `plan`: of one entry of
 /// `zip`. (check/votes.cpp)
 void check_kept_votes(const Node* raters, const Plan& plan, Diagnostics& errors);
-/// Estimators by bits meet whole scores alone. (check/votes.cpp)
+/// Estimators by bits meet integer scores alone. (check/votes.cpp)
 void check_whole_scores(const Node* raters, const Plan& plan, Diagnostics& errors);
 /// The bandit's worlds have something to learn, and something that hacks where hacking is named. (check/worlds.cpp)
 void check_bandits(const Node& root, const Plan& plan, Diagnostics& errors);

@@ -27,18 +27,18 @@ std::optional<Noise> make_by_word(std::string_view word, std::index_sequence<I..
   return made;
 }
 
-/// Says why laws and prompts that are sound by themselves do not fit together.
+/// Says why distributions and prompts that are sound by themselves do not fit together.
 void explain_responses(const Node& entry, const std::string& label, Diagnostics& errors) {
-  const Node *laws = find_child(entry, "laws"), *prompts = find_child(entry, "prompts"), *judges = find_child(entry, "judges");
-  if (laws == nullptr || prompts == nullptr) return;
-  const std::size_t rows = laws->children.size(), each = judges == nullptr ? 1 : static_cast<std::size_t>(judges->integer);
+  const Node *distributions = find_child(entry, "laws"), *prompts = find_child(entry, "prompts"), *judges = find_child(entry, "judges");
+  if (distributions == nullptr || prompts == nullptr) return;
+  const std::size_t rows = distributions->children.size(), each = judges == nullptr ? 1 : static_cast<std::size_t>(judges->integer);
   if (each > 0 && rows % each != 0)
-    return errors.add(laws->place, fmt::format("`{}`: {} rows of `laws` are no multiple of {} judges", label, rows, each));
+    return errors.add(distributions->place, fmt::format("`{}`: {} rows of `laws` are no multiple of {} judges", label, rows, each));
   for (const Node& prompt : prompts->children)
-    for (const Node& law : prompt.children)
-      if (each > 0 && law.number >= static_cast<double>(rows / each))
-        return errors.add(law.place,
-                          fmt::format("`{}`: `prompts` names law {}, and there are {}, numbered from 0", label, law.number, rows / each));
+    for (const Node& distribution : prompt.children)
+      if (each > 0 && distribution.number >= static_cast<double>(rows / each))
+        return errors.add(distribution.place,
+                          fmt::format("`{}`: `prompts` names law {}, and there are {}, numbered from 0", label, distribution.number, rows / each));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Reads numbers in lists and rows: what the judges of a panel cost, the thresholds of a latent scale, the laws of a file's responses.
+// Reads numbers in lists and rows: what the judges of a panel cost, the thresholds of a latent scale, the distributions of a file's responses.
 #include <fmt/format.h>
 
 #include <array>

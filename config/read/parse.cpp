@@ -91,7 +91,7 @@ double count_runs(const Plan& plan) {
 }
 
 // What checking a suite takes for each run. Measured at 10^6 runs: 4 bytes where they differ in seed, 17 where each is a combination of
-// its own (65 where each has a world or a law of its own). And its place in the index of the result store.
+// its own (65 where each has a world or a distribution of its own). And its place in the index of the result store.
 constexpr double bytes_per_run = 17 + 17;
 
 void refuse_too_many(const Plan& plan) {

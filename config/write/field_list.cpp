@@ -101,7 +101,7 @@ std::string noise_line(const std::vector<Noise>& list) {
     }
     if (const auto* resample = std::get_if<ResampleNoise>(&noise)) {
       const ScoredResponses none, &of = resample->responses ? *resample->responses : none;
-      add_item(text, fmt::format("{} {} responses of {} prompts", ResampleNoise::word, of.law.size(), of.prompts()), "; ");
+      add_item(text, fmt::format("{} {} responses of {} prompts", ResampleNoise::word, of.distribution.size(), of.prompts()), "; ");
       if (of.judges > 1) text += fmt::format(" by {} judges", of.judges);
       continue;
     }

@@ -31,7 +31,7 @@ double least_error_variance(const BanditConfig& world, const RaterConfig& rater,
 /// How many states the prompts of such a world have.
 std::size_t count_states(const BanditConfig& world, const RaterConfig& rater, const PromptGrid& grid);
 
-/// Kinds of responses: every quality of a world, 1/16 level apart, or the laws of a file's responses.
+/// Kinds of responses: every quality of a world, 1/16 level apart, or the distributions of a file's responses.
 struct BelievedPrompts {
   std::vector<double> quality;  ///< [responses] levels
   std::vector<double> place;    ///< [responses] on the scale where the quality of a prompt's responses is normal; empty of a file
@@ -64,7 +64,7 @@ std::vector<Drawn> response_traits(const RaterConfig& rater);
 /// The traits of a response of a prompt.
 Traits joined(const Traits& prompt, Traits response);
 
-// The model of a judge for estimators that see all votes of a response (docs/posterior.md): the law of single calls, given what lasts.
+// The model of a judge for estimators that see all votes of a response (docs/posterior.md): the distribution of single calls, given what lasts.
 
 /// Of `votes` calls of a rater about each of a world's responses. What the noise draws of a prompt or a response lasts: it is the same in
 /// all calls about a response. Of a prompt it is drawn for each response anew, so that responses are independent given the prompt's state.
@@ -73,11 +73,11 @@ Traits joined(const Traits& prompt, Traits response);
 /// Failure `limits` where the table is too large.
 CallModel make_call_model(const RaterConfig& rater, const WorldSource& source, int levels, int votes, const PromptGrid& grid = {});
 
-/// Kinds of responses that a model of the rater has, at most: qualities of a world, laws of a file.
+/// Kinds of responses that a model of the rater has, at most: qualities of a world, distributions of a file.
 double believed_responses(const RaterConfig& rater, int levels);
-/// Laws of single calls that it has, at most: combinations of judges, of what lasts, and of responses.
+/// Distributions of single calls that it has, at most: combinations of judges, of what lasts, and of responses.
 double call_cells(const RaterConfig& rater, int levels);
-/// Bytes of these laws; more than most_call_model_bytes are refused.
+/// Bytes of these distributions; more than most_call_model_bytes are refused.
 double call_model_bytes(const RaterConfig& rater, int levels);
 inline constexpr double most_call_model_bytes = 1 << 30;
 inline constexpr const char* too_large_for_all_votes =
@@ -91,12 +91,12 @@ inline constexpr int per_level_of_reals = 32;  ///< how finely real-valued score
 /// Of the score, whole or real-valued, that `votes` calls of a rater give a world's responses. A state is a prompt's centre and spread, or
 /// a prompt of the file whose responses the world has. Quality is integrated over as worlds round it, on 1/16 level, and so is what the
 /// noise draws of prompts and responses and which judge of a panel answers; several calls to a panel are taken as calls to its mean judge.
-/// Real-valued scores are read to 1/32 level. Hacking is not in the model. Failure `limits` where the law of so many votes is too long.
+/// Real-valued scores are read to 1/32 level. Hacking is not in the model. Failure `limits` where the distribution of so many votes is too long.
 ScoreModel make_score_model(const RaterConfig& rater, const WorldSource& source, int levels, int votes = 1,
                             const PromptGrid& grid = {});
 
 /// What a rater makes of responses of whole quality 1..levels, for each kind of prompt that its noise draws, the judge of a panel among
-/// them: the law of the whole score that `votes` calls give, averaged over what the noise draws of a response, which all its calls share.
+/// them: the distribution of the integer score that `votes` calls give, averaged over what the noise draws of a response, which all its calls share.
 /// For raters without whole_score_refusal(); not of a file's responses. Responses that hack are left out.
 /// Failure as make_score_model().
 std::vector<LevelChannel> level_channels(const RaterConfig& rater, int levels, int votes);

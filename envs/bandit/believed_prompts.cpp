@@ -154,12 +154,12 @@ void add_kinds(const WorldSource& source, int levels, const PromptGrid& grid, Be
 /// The prompts of a file as kinds of prompts; where there are more than most_file_states, those of nearly equal mean quality are one kind.
 /// Instead of a smaller spread: a share of a prompt's best responses, towards which a policy moves.
 void add_file_prompts(const ScoredResponses& file, const PromptGrid& grid, BelievedPrompts& out) {
-  const std::size_t laws = file.rows() / static_cast<std::size_t>(file.judges);
-  for (std::size_t l = 0; l < laws; ++l) out.quality.push_back(file.quality(static_cast<std::uint32_t>(l)));
+  const std::size_t distributions = file.rows() / static_cast<std::size_t>(file.judges);
+  for (std::size_t l = 0; l < distributions; ++l) out.quality.push_back(file.quality(static_cast<std::uint32_t>(l)));
   std::vector<std::pair<double, std::size_t>> prompts;  // mean quality, which
   for (std::size_t p = 0; p < file.prompts(); ++p) {
     double sum = 0;
-    for (std::uint32_t r = file.first[p]; r < file.first[p + 1]; ++r) sum += out.quality[file.law[r]];
+    for (std::uint32_t r = file.first[p]; r < file.first[p + 1]; ++r) sum += out.quality[file.distribution[r]];
     prompts.emplace_back(sum / (file.first[p + 1] - file.first[p]), p);
   }
   std::sort(prompts.begin(), prompts.end());
@@ -171,7 +171,7 @@ void add_file_prompts(const ScoredResponses& file, const PromptGrid& grid, Belie
         // a prompt's responses are ordered by ascending quality
         const std::uint32_t first = file.first[prompts[i].second], end = file.first[prompts[i].second + 1];
         const auto best = std::max(1u, static_cast<std::uint32_t>(math::floor(share * (end - first) + 0.5)));
-        for (std::uint32_t r = end - best; r < end; ++r) out.member.push_back({file.law[r], 1.0 / best / static_cast<double>(to - from)});
+        for (std::uint32_t r = end - best; r < end; ++r) out.member.push_back({file.distribution[r], 1.0 / best / static_cast<double>(to - from)});
       }
       out.first.push_back(out.member.size());
       out.states.prior.push_back(static_cast<double>(to - from) / static_cast<double>(prompts.size() * grid.spread_scales.size()));

@@ -1,9 +1,9 @@
-// Quadrature over prompts, responses and their traits; laws of single calls by lasting traits.
+// Quadrature over prompts, responses and their traits; distributions of single calls by lasting traits.
 #include <algorithm>
 #include <utility>
 
 #include "envs/bandit/believed.hpp"
-#include "envs/rater/law_table.hpp"
+#include "envs/rater/distribution_table.hpp"
 #include "kernels/math.hpp"
 #include "kernels/shared/failure.hpp"
 
@@ -11,9 +11,9 @@ namespace odrpo {
 namespace {
 
 /// Scores as a model numbers them, and what one response's traits make of them.
-class ScoreLaw {
+class ScoreDistribution {
  public:
-  ScoreLaw(const RaterConfig& rater, int levels, int votes)
+  ScoreDistribution(const RaterConfig& rater, int levels, int votes)
       : rater_(rater),
         channel_(rater.noise, levels),
         outcomes_(make_outcomes(rater, levels, votes)),
@@ -23,7 +23,7 @@ class ScoreLaw {
         of_response_(response_traits(rater)),
         call_(static_cast<std::size_t>(count_outcomes(rater, levels, 1))),
         mean_call_(call_.size()),
-        law_(static_cast<std::size_t>(outcomes_.count)) {
+        distribution_(static_cast<std::size_t>(outcomes_.count)) {
     const bool real = real_valued(rater, votes);
     numbers.lowest = outcomes_.lowest;
     numbers.per_level = real ? per_level_of_reals : 1;
@@ -32,7 +32,7 @@ class ScoreLaw {
 
   ScoreModel numbers;  ///< lowest, per_level and scores
 
-  /// Adds `probability` times P(score | traits), averaged over what the noise draws: of a quality, or of a law of ScoredResponses.
+  /// Adds `probability` times P(score | traits), averaged over what the noise draws: of a quality, or of a distribution of ScoredResponses.
   void add(Traits traits, double probability, std::span<double> row) {
     // the judges of a panel take turns: more than one call meets the mean judge
     const bool mean_judge = votes_ > 1 && panel_size(rater_.noise) > 1 && rater_.aggregate != Aggregate::expected;
@@ -41,31 +41,31 @@ class ScoreLaw {
       for (const Drawn& prompt : of_prompt_) {
         Traits t = joined(prompt.traits, response.traits);
         t.quality = traits.quality;
-        if (traits.law >= 0) t.law = traits.law * panel_size(rater_.noise) + t.judge;
+        if (traits.distribution >= 0) t.distribution = traits.distribution * panel_size(rater_.noise) + t.judge;
         const double p = probability * response.probability * prompt.probability;
         if (rater_.aggregate == Aggregate::expected) {
           add_expected(t, p, row);
           continue;
         }
-        call_law(rater_, channel_, t, levels_, call_);
+        call_distribution(rater_, channel_, t, levels_, call_);
         if (mean_judge)
           for (std::size_t k = 0; k < call_.size(); ++k) mean_call_[k] += prompt.probability * call_[k];
-        else add_law(call_, p, row);
+        else add_distribution(call_, p, row);
       }
-      if (mean_judge) add_law(mean_call_, probability * response.probability, row);
+      if (mean_judge) add_distribution(mean_call_, probability * response.probability, row);
     }
   }
 
  private:
-  void add_law(std::span<const double> call, double probability, std::span<double> row) {
-    aggregate_law(rater_, outcomes_, call, votes_, law_);
+  void add_distribution(std::span<const double> call, double probability, std::span<double> row) {
+    aggregate_distribution(rater_, outcomes_, call, votes_, distribution_);
     for (int o = 0; o < outcomes_.count; ++o) {
       if (o == outcomes_.missing) continue;  // no score says nothing of a response
       const double score = outcomes_.value.empty() ? outcomes_.lowest + o : static_cast<double>(outcomes_.value[o]);
-      row[static_cast<std::size_t>(numbers.number_of(score))] += probability * law_[o];
+      row[static_cast<std::size_t>(numbers.number_of(score))] += probability * distribution_[o];
     }
   }
-  // the mean of a law is one real number: it is shared between the two scores next to it
+  // the mean of a distribution is one real number: it is shared between the two scores next to it
   void add_expected(const Traits& traits, double probability, std::span<double> row) {
     channel_.row(traits, call_);
     double mean = 0;
@@ -81,7 +81,7 @@ class ScoreLaw {
   Outcomes outcomes_;
   int levels_, votes_;
   std::vector<Drawn> of_prompt_, of_response_;
-  std::vector<double> call_, mean_call_, law_;
+  std::vector<double> call_, mean_call_, distribution_;
 };
 
 /// P(score, quality) of one kind of prompt becomes a state. `place`: of a quality, from the prompt's centre.
@@ -121,16 +121,16 @@ class StateSums {
 }  // namespace
 
 ScoreModel make_score_model(const RaterConfig& rater, const WorldSource& source, int levels, int votes, const PromptGrid& grid) {
-  ScoreLaw law(rater, levels, votes);
-  ScoreModel model = law.numbers;
+  ScoreDistribution distribution(rater, levels, votes);
+  ScoreModel model = distribution.numbers;
   BelievedPrompts believed = believe_prompts(source, levels, grid);
   const std::size_t scores = static_cast<std::size_t>(model.scores), responses = believed.quality.size();
   std::vector<double> row(responses * scores);
   for (std::size_t r = 0; r < responses; ++r) {
     Traits traits;
     traits.quality = believed.quality[r];
-    if (believed.of_file()) traits.law = static_cast<int>(r);
-    law.add(traits, 1, std::span(row).subspan(r * scores, scores));
+    if (believed.of_file()) traits.distribution = static_cast<int>(r);
+    distribution.add(traits, 1, std::span(row).subspan(r * scores, scores));
   }
   for (std::vector<double>* rows : {&model.likelihood, &model.expected, &model.variance}) rows->reserve(believed.states.size() * scores);
   if (grid.moments) model.square.reserve(believed.states.size() * scores);
@@ -150,7 +150,7 @@ std::vector<LevelChannel> level_channels(const RaterConfig& rater, int levels, i
   const Channel channel(rater.noise, levels);
   const Outcomes outcomes = make_outcomes(rater, levels, votes);
   const auto scores = static_cast<std::size_t>(levels);
-  std::vector<double> call(scores), law(scores);
+  std::vector<double> call(scores), distribution(scores);
   std::vector<LevelChannel> kinds;
   for (const Drawn& prompt : prompt_traits(rater)) {
     LevelChannel kind{prompt.probability, std::vector<double>(scores * scores, 0.0)};
@@ -158,16 +158,16 @@ std::vector<LevelChannel> level_channels(const RaterConfig& rater, int levels, i
       for (std::size_t j = 0; j < scores; ++j) {
         Traits traits = joined(prompt.traits, response.traits);
         traits.quality = static_cast<double>(j + 1);
-        call_law(rater, channel, traits, levels, call);
-        aggregate_law(rater, outcomes, call, votes, law);
-        for (std::size_t k = 0; k < scores; ++k) kind.probability[j * scores + k] += response.probability * law[k];
+        call_distribution(rater, channel, traits, levels, call);
+        aggregate_distribution(rater, outcomes, call, votes, distribution);
+        for (std::size_t k = 0; k < scores; ++k) kind.probability[j * scores + k] += response.probability * distribution[k];
       }
     kinds.push_back(std::move(kind));
   }
   return kinds;
 }
 
-// Laws of single calls by lasting traits, and the states that make responses likely.
+// Distributions of single calls by lasting traits, and the states that make responses likely.
 
 namespace {
 
@@ -193,9 +193,9 @@ std::vector<Drawn> lasting_traits(const RaterConfig& rater) {
 }
 
 /// Fills model.call of one kind of response.
-class CallLaws {
+class CallDistributions {
  public:
-  CallLaws(const RaterConfig& rater, int levels, int votes, CallModel& model)
+  CallDistributions(const RaterConfig& rater, int levels, int votes, CallModel& model)
       : rater_(rater),
         channel_(rater.noise, levels),
         levels_(levels),
@@ -224,8 +224,8 @@ class CallLaws {
           for (std::size_t r = 0; r < responses; ++r) {
             Traits traits = traits_[t].traits;
             traits.quality = believed.quality[r];
-            if (believed.of_file()) traits.law = static_cast<int>(r);
-            find_law(traits, j, u);
+            if (believed.of_file()) traits.distribution = static_cast<int>(r);
+            find_distribution(traits, j, u);
             const std::size_t cell = (static_cast<std::size_t>(u) * traits_.size() + t) * model_.width + r;
             for (int k = 0; k < model_.scores; ++k)
               model_.call[static_cast<std::size_t>(j * model_.scores + k) * inner + cell] = mean_[static_cast<std::size_t>(k)];
@@ -233,17 +233,17 @@ class CallLaws {
   }
 
  private:
-  /// The law of a call to mean_, averaged over what does not last.
-  void find_law(Traits traits, int judge, int judge_class) {
+  /// The distribution of a call to mean_, averaged over what does not last.
+  void find_distribution(Traits traits, int judge, int judge_class) {
     const int judges = model_.judges == panel_ ? 1 : panel_, classes = has_judge_error(rater_) && !lasting_errors_ ? trait_classes : 1;
     std::fill(mean_.begin(), mean_.end(), 0.0);
-    const int law = traits.law;
+    const int distribution = traits.distribution;
     for (int j = 0; j < judges; ++j)
       for (int u = 0; u < classes; ++u) {
         traits.judge = judges > 1 ? j : judge;
         traits.judge_class = classes > 1 ? u : judge_class;
-        if (law >= 0) traits.law = law * panel_ + traits.judge;
-        call_law(rater_, channel_, traits, levels_, call_);
+        if (distribution >= 0) traits.distribution = distribution * panel_ + traits.judge;
+        call_distribution(rater_, channel_, traits, levels_, call_);
         for (std::size_t k = 0; k < call_.size(); ++k) mean_[k] += call_[k] / (judges * classes);
       }
   }
@@ -280,7 +280,7 @@ void lay_out_runs(const BelievedPrompts& believed, CallModel& model) {
                    [](const Entry& a, const Entry& b) { return std::pair(a.response, a.state) < std::pair(b.response, b.state); });
   for (std::size_t i = 0; i < all.size(); ++i) {
     const bool same = i > 0 && all[i].response == all[i - 1].response;
-    if (same && all[i].state == all[i - 1].state) {  // a law that a prompt has twice
+    if (same && all[i].state == all[i - 1].state) {  // a distribution that a prompt has twice
       model.share.back() += all[i].probability;
       continue;
     }
@@ -311,7 +311,7 @@ CallModel make_call_model(const RaterConfig& rater, const WorldSource& source, i
   if (call_model_bytes(rater, levels) > most_call_model_bytes) throw Failure(Exit::limits, too_large_for_all_votes);
   CallModel model;
   model.width = (believed.quality.size() + CallModel::lanes - 1) / CallModel::lanes * CallModel::lanes;
-  CallLaws(rater, levels, votes, model).fill(believed);
+  CallDistributions(rater, levels, votes, model).fill(believed);
   if (believed.of_file()) lay_out_runs(believed, model);
   else lay_out_tiles(believed, model);
   model.quality = std::move(believed.quality);

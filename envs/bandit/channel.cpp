@@ -1,4 +1,4 @@
-// Rows of a rater's law, and the traits that choose among them.
+// Rows of a rater's distribution, and the traits that choose among them.
 #include "envs/bandit/channel.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace odrpo {
 
-LawCache::LawCache(const RaterConfig& rater, int levels, int votes)
+DistributionCache::DistributionCache(const RaterConfig& rater, int levels, int votes)
     : rater_(rater),
       channel_(rater.noise, levels),
       levels_(levels),
@@ -19,7 +19,7 @@ LawCache::LawCache(const RaterConfig& rater, int levels, int votes)
       outcomes_(make_outcomes(rater, levels, votes)),
       stride_((outcomes_.count - 1 + 7) / 8 * 8) {}
 
-void LawCache::append_row(std::uint64_t code, std::vector<std::int32_t>& out) {
+void DistributionCache::append_row(std::uint64_t code, std::vector<std::int32_t>& out) {
   {
     const std::lock_guard lock(mutex_);
     if (const auto known = rows_.find(code); known != rows_.end()) {
@@ -27,30 +27,30 @@ void LawCache::append_row(std::uint64_t code, std::vector<std::int32_t>& out) {
       return;
     }
   }
-  std::vector<double> call(static_cast<std::size_t>(count_outcomes(rater_, levels_, 1))), law(outcomes_.count);
-  call_law(rater_, channel_, row_traits(code), levels_, call);
-  aggregate_law(rater_, outcomes_, call, votes_, law);
+  std::vector<double> call(static_cast<std::size_t>(count_outcomes(rater_, levels_, 1))), distribution(outcomes_.count);
+  call_distribution(rater_, channel_, row_traits(code), levels_, call);
+  aggregate_distribution(rater_, outcomes_, call, votes_, distribution);
   std::vector<std::int32_t> thresholds(stride_);
-  make_thresholds(law, thresholds);
+  make_thresholds(distribution, thresholds);
   out.insert(out.end(), thresholds.begin(), thresholds.end());
   const std::lock_guard lock(mutex_);
   rows_.try_emplace(code, std::move(thresholds));
 }
 
-double LawCache::calls(std::uint64_t code, int votes) {
+double DistributionCache::calls(std::uint64_t code, int votes) {
   const std::pair key(code, votes);
   {
     const std::lock_guard lock(mutex_);
     if (const auto known = calls_.find(key); known != calls_.end()) return known->second;
   }
   std::vector<double> call(static_cast<std::size_t>(count_outcomes(rater_, levels_, 1)));
-  call_law(rater_, channel_, row_traits(code), levels_, call);
+  call_distribution(rater_, channel_, row_traits(code), levels_, call);
   const double expected = aggregate_calls(rater_, call, votes);
   const std::lock_guard lock(mutex_);
   return calls_.try_emplace(key, expected).first->second;
 }
 
-double LawCache::expected_score(std::uint64_t code) {
+double DistributionCache::expected_score(std::uint64_t code) {
   {
     const std::lock_guard lock(mutex_);
     if (const auto known = expected_.find(code); known != expected_.end()) return known->second;
@@ -63,14 +63,14 @@ double LawCache::expected_score(std::uint64_t code) {
   return expected_.try_emplace(code, mean).first->second;
 }
 
-std::size_t LawCache::bytes() const {
+std::size_t DistributionCache::bytes() const {
   BanditConfig env;
   env.levels = levels_;
   const double world = std::min(most_rows(env, rater_), static_cast<double>(env.prompts) * env.actions);
   return std::max(std::size_t{4} << 20, static_cast<std::size_t>(world * stride_ * 4));
 }
 
-std::size_t LawCache::rows_made() const {
+std::size_t DistributionCache::rows_made() const {
   const std::lock_guard lock(mutex_);
   return rows_.size();
 }
@@ -121,7 +121,7 @@ double rated_bytes(const BanditConfig& env, const RaterConfig& rater, int votes)
   return 4 * judge_turns(rater, votes) * cells + 1.5 * expected_rows(env, rater, votes, 1) * row_bytes(env, rater, votes);  // the table grows by doubling
 }
 
-double law_bytes(const BanditConfig& env, const RaterConfig& rater, int votes, double rows) {
+double distribution_bytes(const BanditConfig& env, const RaterConfig& rater, int votes, double rows) {
   constexpr double node = 112;  // of the map, with its vector
   return rows * (row_bytes(env, rater, votes) + node);
 }
@@ -161,7 +161,7 @@ class WorldTraits {
       if (static_cast<double>(w.x[0]) * 0x1p-32 < ambiguous_) t.veto_class = trait_class(w.x[1]);
     }
     t.hack = world_.hack[cell] != 0;
-    if (!world_.law.empty()) t.law = static_cast<int>(world_.law[cell]) * judges_ + t.judge;
+    if (!world_.distribution.empty()) t.distribution = static_cast<int>(world_.distribution[cell]) * judges_ + t.judge;
     t.quality = world_.quality16[cell] / 16.0;
     if (biases_) t.bias_class = trait_class(draw(key_, Purpose::trait_bias, 0, prompt, response).x[0]);
     if (scale_ == nullptr) return t;
@@ -181,7 +181,7 @@ class WorldTraits {
 };
 
 // The mean over `votes` calls of what each of them expects: judges of a panel in turn.
-void rate_by_expectation(const BanditWorld& world, const WorldTraits& traits, int panel, LawCache& laws, RatedWorld& rated) {
+void rate_by_expectation(const BanditWorld& world, const WorldTraits& traits, int panel, DistributionCache& distributions, RatedWorld& rated) {
   rated.expected.assign(world.quality16.size(), 0.0f);
   const int turns = std::min(panel, rated.votes);
   for (int p = 0; p < world.prompts; ++p) {
@@ -190,7 +190,7 @@ void rate_by_expectation(const BanditWorld& world, const WorldTraits& traits, in
       double sum = 0;
       for (int turn = 0; turn < turns; ++turn) {
         const int calls = calls_of_turn(rated.votes, turn, turns);
-        sum += calls * laws.expected_score(row_code(traits.of(traits.of(prompt, turn), prompt, static_cast<std::uint32_t>(a))));
+        sum += calls * distributions.expected_score(row_code(traits.of(traits.of(prompt, turn), prompt, static_cast<std::uint32_t>(a))));
       }
       rated.expected[static_cast<std::size_t>(p) * world.width + a] = static_cast<float>(sum / rated.votes);
     }
@@ -199,23 +199,23 @@ void rate_by_expectation(const BanditWorld& world, const WorldTraits& traits, in
 
 }  // namespace
 
-std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig& rater, int votes, std::uint64_t key, LawCache& laws,
+std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig& rater, int votes, std::uint64_t key, DistributionCache& distributions,
                                      const std::atomic<bool>& stop) {
   RatedWorld rated;
   rated.levels = world.levels;
   rated.votes = votes;
-  rated.stride = laws.stride();
+  rated.stride = distributions.stride();
   rated.sampling = rater.sampling;
   rated.tie = rater.tie;
   rated.aggregate = rater.aggregate;
-  rated.lowest = laws.outcomes().lowest;
+  rated.lowest = distributions.outcomes().lowest;
   rated.gaps = has_gaps(rater);
   rated.real = real_valued(rater, votes);
-  rated.missing = laws.outcomes().missing;
-  rated.value = laws.outcomes().value;
+  rated.missing = distributions.outcomes().missing;
+  rated.value = distributions.outcomes().value;
   const WorldTraits traits(world, rater, key);
   if (rater.aggregate == Aggregate::expected) {
-    rate_by_expectation(world, traits, panel_size(rater.noise), laws, rated);
+    rate_by_expectation(world, traits, panel_size(rater.noise), distributions, rated);
     return rated;
   }
   rated.any_judge = draws_judges(rater);
@@ -237,8 +237,8 @@ std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig
           if (rated.threshold.size() + static_cast<std::size_t>(rated.stride) > 0xffffffffu)
             throw Failure(Exit::limits,
                           "the law's table has more than 2^32 entries; use sampling = \"draws\" for this rater, or fewer votes");
-          laws.append_row(code, rated.threshold);
-          if (rated.stop > 0 && rated.turns == 1) rated.calls.push_back(laws.calls(code, votes));
+          distributions.append_row(code, rated.threshold);
+          if (rated.stop > 0 && rated.turns == 1) rated.calls.push_back(distributions.calls(code, votes));
         }
         rated.row[static_cast<std::size_t>(turn) * cells + cell] = at->second;
       }
@@ -246,12 +246,12 @@ std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig
   return rated;
 }
 
-void law_of_row(const RatedWorld& rated, std::uint32_t row, std::span<double> law) {
+void distribution_of_row(const RatedWorld& rated, std::uint32_t row, std::span<double> distribution) {
   const std::int32_t* t = rated.threshold.data() + row;
   double before = 0;
-  for (std::size_t k = 0; k < law.size(); ++k) {
-    const double below = k + 1 < law.size() ? (static_cast<double>(t[k]) + 1) * 0x1p-31 : 1.0;
-    law[k] = below - before;
+  for (std::size_t k = 0; k < distribution.size(); ++k) {
+    const double below = k + 1 < distribution.size() ? (static_cast<double>(t[k]) + 1) * 0x1p-31 : 1.0;
+    distribution[k] = below - before;
     before = below;
   }
 }

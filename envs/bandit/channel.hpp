@@ -10,19 +10,19 @@
 #include <vector>
 
 #include "envs/bandit/world.hpp"
-#include "envs/rater/law_table.hpp"
+#include "envs/rater/distribution_table.hpp"
 #include "envs/rater/rater.hpp"
 #include "kernels/shared/judge_model.hpp"
 
 namespace odrpo {
 
-/// Laws of the seen score, made on demand and shared by all seeds and estimators of one (rater, levels, votes). Safe from any thread.
-class LawCache {
+/// Distributions of the seen score, made on demand and shared by all seeds and estimators of one (rater, levels, votes). Safe from any thread.
+class DistributionCache {
  public:
   /// `votes` = 1 when the sampling draws literal votes: the row of a single call. Throws Failure(Exit::limits) when a row has more than
   /// max_outcomes outcomes.
-  LawCache(const RaterConfig& rater, int levels, int votes);
-  /// Appends the thresholds of one law row (stride() values) to `out`; computes the row when it is not there yet (outside the lock: two
+  DistributionCache(const RaterConfig& rater, int levels, int votes);
+  /// Appends the thresholds of one distribution row (stride() values) to `out`; computes the row when it is not there yet (outside the lock: two
   /// threads that ask at once both compute it, with the same result).
   void append_row(std::uint64_t code, std::vector<std::int32_t>& out);
   /// Expected calls about a response where up to `votes` calls are made, repeated answers apart (aggregate_calls).
@@ -60,7 +60,7 @@ struct RatedView {
   int lowest;             ///< the first outcome's score
   int missing;            ///< the outcome that means no score; -1 = none
   const float* expected;  ///< [P][width] the reward where it is not drawn; null where it is
-  const float* value;     ///< [outcomes] real reward of each outcome of the law, ascending, NaN = missing; null for whole scores
+  const float* value;     ///< [outcomes] real reward of each outcome of the distribution, ascending, NaN = missing; null for integer scores
   int stop;               ///< literal calls end with the score that was given so often; 0 = after all of them
 };
 
@@ -109,13 +109,13 @@ struct RatedWorld {
 
 /// Draws the traits of prompts and responses (a hash of `key`; a panel of judges answers in turn from the prompt's first) and looks up
 /// their rows. Rows of many votes take long (0.4 s each at 1024 votes and 10 levels): `stop` is looked at before each, and nothing is
-/// returned once it is set. `laws` is of this rater; for literal votes the law of one call. Throws Failure(Exit::limits) when the rows
+/// returned once it is set. `distributions` is of this rater; for literal votes the distribution of one call. Throws Failure(Exit::limits) when the rows
 /// together have 2^32 thresholds or more.
-std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig& rater, int votes, std::uint64_t key, LawCache& laws,
+std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig& rater, int votes, std::uint64_t key, DistributionCache& distributions,
                                      const std::atomic<bool>& stop);
 
-/// law[outcomes]: the probabilities of the row of thresholds that begins there.
-void law_of_row(const RatedWorld& rated, std::uint32_t row, std::span<double> law);
+/// distribution[outcomes]: the probabilities of the row of thresholds that begins there.
+void distribution_of_row(const RatedWorld& rated, std::uint32_t row, std::span<double> distribution);
 
 /// Upper bound of the number of rows that worlds of `env` can ask of a rater.
 double most_rows(const BanditConfig& env, const RaterConfig& rater);
@@ -125,10 +125,10 @@ double expected_rows(const BanditConfig& env, const RaterConfig& rater, int vote
 int judge_turns(const RaterConfig& rater, int votes);
 /// Rough seconds to make one row.
 double row_seconds(const BanditConfig& env, const RaterConfig& rater, int votes);
-/// Bytes of one row of a rated world. Law and rated world keep one copy each.
+/// Bytes of one row of a rated world. Distribution and rated world keep one copy each.
 double row_bytes(const BanditConfig& env, const RaterConfig& rater, int votes);
-/// Bytes of a RatedWorld, and of a LawCache that has so many rows.
+/// Bytes of a RatedWorld, and of a DistributionCache that has so many rows.
 double rated_bytes(const BanditConfig& env, const RaterConfig& rater, int votes);
-double law_bytes(const BanditConfig& env, const RaterConfig& rater, int votes, double rows);
+double distribution_bytes(const BanditConfig& env, const RaterConfig& rater, int votes, double rows);
 
 }  // namespace odrpo

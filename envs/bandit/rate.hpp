@@ -1,4 +1,4 @@
-// Rating a batch: the seen score of every rollout, by one draw from the vote's law or by literal votes.
+// Rating a batch: the seen score of every rollout, by one draw from the vote's distribution or by literal votes.
 #pragma once
 #include <cstdint>
 
@@ -15,7 +15,7 @@ struct RateBatch {
   int batch, rollouts, width;   ///< B, G, the world's row width
 };
 
-/// Where the rewards of a batch go: [B][G]. Whole scores (lowest..K, or no_score = 255) to `score`, real ones (NaN = missing) to `reward`.
+/// Where the rewards of a batch go: [B][G]. Integer scores (lowest..K, or no_score = 255) to `score`, real ones (NaN = missing) to `reward`.
 /// Votes that stay apart (keeps_votes) are scores of their own: [B][G][N].
 struct Seen {
   std::uint8_t* score;
@@ -24,8 +24,8 @@ struct Seen {
 };
 
 struct RateStages {
-  /// The reward of every rollout from word[b][blocks*4] (one word a rollout) through the law's thresholds.
-  void (*by_law)(const RatedView&, const RateBatch&, const std::uint32_t* word, int blocks, const Seen& seen);
+  /// The reward of every rollout from word[b][blocks*4] (one word a rollout) through the distribution's thresholds.
+  void (*by_distribution)(const RatedView&, const RateBatch&, const std::uint32_t* word, int blocks, const Seen& seen);
   /// The same as the aggregate of N literal draws; words are draw(key, purpose, step, prompt, first_block + i ceil(N/4) + n/4).
   /// `scratch` holds rollouts * ceil(N/4) * 4 words. Returns how many of the draws are calls that were made: all, unless the rater stops.
   double (*by_draws)(const RatedView&, const RateBatch&, const RandomStages&, std::uint64_t key, Purpose purpose, std::uint32_t step,

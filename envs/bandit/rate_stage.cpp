@@ -1,5 +1,5 @@
 // Rewards by thresholds: a 31-bit word has as its outcome the number of thresholds that it exceeds.
-#include "envs/bandit/drawn_judge.hpp"
+#include "envs/bandit/sampled_judge.hpp"
 #include "envs/bandit/rate.hpp"
 #include "envs/rater/vote_counts.hpp"
 #include "kernels/simd.hpp"
@@ -21,7 +21,7 @@ ODRPO_HD int exceeded(const std::int32_t* threshold, int stride, std::int32_t x)
   return n;
 }
 
-static void by_law(const RatedView& rated, const RateBatch& batch, const std::uint32_t* word, int blocks, const Seen& seen) {
+static void by_distribution(const RatedView& rated, const RateBatch& batch, const std::uint32_t* word, int blocks, const Seen& seen) {
   // scores are bytes, which may alias anything: what the loop needs is copied out of the structs first
   const int stride = rated.stride, rollouts = batch.rollouts, lowest = rated.lowest, missing = rated.missing;
   const std::uint32_t* rows = rated.row;
@@ -93,7 +93,7 @@ static void call_judges(const RatedView& rated, const std::uint32_t* row, const 
     return static_cast<std::uint8_t>(rated.lowest + exceeded(t, rated.stride, static_cast<std::int32_t>(words[v] >> 1)));
   };
   if (rated.any_judge) {
-    for (int v = 0; v < rated.votes; ++v) votes[v] = score(drawn_judge(calls, v, rated.turns), v);
+    for (int v = 0; v < rated.votes; ++v) votes[v] = score(sampled_judge(calls, v, rated.turns), v);
     return;
   }
   for (int turn = 0; turn < rated.turns; ++turn)
@@ -153,6 +153,6 @@ static double by_draws(const RatedView& rated, const RateBatch& batch, const Ran
 }
 
 extern const RateStages rate_table;
-const RateStages rate_table = {by_law, by_draws};
+const RateStages rate_table = {by_distribution, by_draws};
 
 }  // namespace odrpo::ODRPO_ISA

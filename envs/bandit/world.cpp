@@ -49,11 +49,11 @@ class PromptQuality {
       spread_ = source.profile.spread * math::exp(source.profile.spread_sd * of_prompt.b);
     }
   }
-  /// Of the response at e; where responses are those of a file, of number `which` by mean score instead, whose law `law` becomes.
-  double at(double e, std::uint32_t which, std::uint32_t* law) const {
+  /// Of the response at e; where responses are those of a file, of number `which` by mean score instead, whose distribution `distribution` becomes.
+  double at(double e, std::uint32_t which, std::uint32_t* distribution) const {
     if (source_.responses) {
-      *law = source_.responses->law[first_ + which];
-      return clip(source_.responses->quality(*law), 1.0, levels_);
+      *distribution = source_.responses->distribution[first_ + which];
+      return clip(source_.responses->quality(*distribution), 1.0, levels_);
     }
     const double place = centre_ + spread_ * e;
     return clip(source_.curve ? source_.curve->quality(place) : place, 1.0, levels_);
@@ -168,7 +168,7 @@ BanditWorld make_bandit(const BanditConfig& config, const WorldSource& source, s
   w.quality16.assign(cells, 0);
   w.quality.assign(cells, 0.0f);
   w.hack.assign(cells, 0);
-  if (source.responses) w.law.assign(cells, 0);
+  if (source.responses) w.distribution.assign(cells, 0);
 
   const bool need_signal = with_features || config.feature_share > 0;
   const std::vector<double> signal = need_signal ? draw_features(w, config.features, key, stop) : std::vector<double>{};
@@ -190,7 +190,7 @@ BanditWorld make_bandit(const BanditConfig& config, const WorldSource& source, s
     for (int a = 0; a < w.actions; ++a) {
       const std::size_t cell = static_cast<std::size_t>(p) * w.width + a;
       const auto at = static_cast<std::size_t>(a);
-      double q = quality.at(place[at], which[at], w.law.empty() ? nullptr : &w.law[cell]);
+      double q = quality.at(place[at], which[at], w.distribution.empty() ? nullptr : &w.distribution[cell]);
       if (a % 4 == 0) hacks = draw(key, Purpose::world_hack, 0, static_cast<std::uint32_t>(p), static_cast<std::uint32_t>(a / 4));
       if (static_cast<double>(hacks.x[a % 4]) * 0x1p-32 < profile.hack_share) {
         w.hack[cell] = 1;

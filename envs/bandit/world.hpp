@@ -30,11 +30,11 @@ struct BanditWorld {
   std::vector<std::uint16_t> quality16;  ///< [P][width] true quality in 1/16 level; padding 0
   std::vector<float> quality;            ///< [P][width] the same in levels, exact; padding 0
   std::vector<std::uint8_t> hack;        ///< [P][width] 1 = reward-hacking response
-  std::vector<std::uint32_t> law;        ///< [P][width] the response's law in the file; empty when the world is from no file
+  std::vector<std::uint32_t> distribution;        ///< [P][width] the response's distribution in the file; empty when the world is from no file
   std::vector<float> feature;            ///< [P][F][width] features, action fastest; padding 0; empty when not kept
   double best = 0;                       ///< mean over prompts of the best response's quality
   double uniform = 0;                    ///< mean over prompts of the mean quality: the value of the uniform policy
-  std::size_t bytes() const { return quality16.size() * 2 + quality.size() * 4 + hack.size() + law.size() * 4 + feature.size() * 4; }
+  std::size_t bytes() const { return quality16.size() * 2 + quality.size() * 4 + hack.size() + distribution.size() * 4 + feature.size() * 4; }
 };
 
 /// Makes the world of one 64-bit key. `with_features` false keeps no features (features = 0); the quality is the same.

@@ -1,4 +1,4 @@
-// Counts of each response and judge, how far they are drawn to their level's row, and the laws that follow.
+// Counts of each response and judge, how far they are drawn to their level's row, and the distributions that follow.
 #include "envs/judge/resampled.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t most_compared = 200'000;  // scores of a redrawn table
 constexpr double redrawn_scores = 200'000;        // of all redrawn tables of one concentration
-constexpr std::uint64_t most_entries = 1 << 24;   // probabilities of all laws: 128 MiB
+constexpr std::uint64_t most_entries = 1 << 24;   // probabilities of all distributions: 128 MiB
 
 using ScoreCounts = std::vector<std::uint32_t>;  // how many scores of each judge and level, [J][K]
 
@@ -55,8 +55,8 @@ class LevelRows {
   }
 
   RowCentre centre() const { return centre_; }
-  /// The law of a judge with these counts [K] of a response of that level, at concentration c; without scores and c the row itself.
-  void law(std::size_t level, std::size_t judge, const std::uint32_t* counts, double c, double* out) const {
+  /// The distribution of a judge with these counts [K] of a response of that level, at concentration c; without scores and c the row itself.
+  void distribution(std::size_t level, std::size_t judge, const std::uint32_t* counts, double c, double* out) const {
     const double* row = rows_.data() + (level * judges_ + judge) * levels_;
     double n = 0;
     for (std::size_t k = 0; k < levels_; ++k) n += counts[k];
@@ -69,7 +69,7 @@ class LevelRows {
   std::vector<double> rows_;
 };
 
-/// Squared differences of the moments over their tolerances between a table and tables redrawn from the laws of a concentration.
+/// Squared differences of the moments over their tolerances between a table and tables redrawn from the distributions of a concentration.
 class Distance {
  public:
   Distance(const ScoreTable& table, const LevelRows& rows)
@@ -97,11 +97,11 @@ class Distance {
   }
 
  private:
-  // ratings of a response are in order of judge: each judge's law is made once
+  // ratings of a response are in order of judge: each judge's distribution is made once
   void redraw(double c, std::vector<ScoreTable>& out) const {
     const std::size_t levels = table_.values.size();
     std::vector<std::uint32_t> counts(levels);
-    std::vector<double> law(levels);
+    std::vector<double> distribution(levels);
     for (std::uint32_t r = 0; r < table_.responses.size(); ++r) {
       const auto& response = table_.responses[r];
       const auto judge_at = [&](std::uint32_t i) { return table_.columns[table_.column[i]].judge; };
@@ -112,18 +112,18 @@ class Distance {
         for (to = from; to < end && judge_at(to) == judge_at(from); ++to)
           if (table_.level[to] != ScoreTable::unreadable) ++counts[table_.level[to] - 1u], any = true;
         if (!any) continue;
-        rows_.law(level_of(table_, response, rows_.centre()), judge_at(from), counts.data(), c, law.data());
+        rows_.distribution(level_of(table_, response, rows_.centre()), judge_at(from), counts.data(), c, distribution.data());
         for (std::uint32_t i = from; i < to; ++i)
           if (table_.level[i] != ScoreTable::unreadable)
             for (std::uint32_t repeat = 0; repeat < repeats_; ++repeat)
-              out[repeat].level[i] = pick(law, draw(1, Purpose::latent_call, repeat / 4, r, i - response.first).x[repeat % 4]);
+              out[repeat].level[i] = pick(distribution, draw(1, Purpose::latent_call, repeat / 4, r, i - response.first).x[repeat % 4]);
       }
     }
   }
-  static std::uint8_t pick(const std::vector<double>& law, std::uint32_t word) {
+  static std::uint8_t pick(const std::vector<double>& distribution, std::uint32_t word) {
     double left = static_cast<double>(word) * 0x1p-32;
     std::uint8_t level = 1;
-    while (level < law.size() && left >= law[level - 1u]) left -= law[level++ - 1u];
+    while (level < distribution.size() && left >= distribution[level - 1u]) left -= distribution[level++ - 1u];
     return level;
   }
   const ScoreTable& table_;
@@ -152,10 +152,10 @@ double fit_concentration(const Distance& distance) {
   return math::exp(0.5 * (low + high));
 }
 
-/// A choice of prompts whose laws have room.
+/// A choice of prompts whose distributions have room.
 ScoreTable with_room(const ScoreTable& whole) {
   const std::uint64_t judges = whole.judges.size(), levels = whole.values.size();
-  const std::uint64_t most = std::min({std::uint64_t{most_resampled}, most_laws / judges, most_entries / (judges * levels)});
+  const std::uint64_t most = std::min({std::uint64_t{most_resampled}, most_distributions / judges, most_entries / (judges * levels)});
   if (whole.responses.size() <= most) return whole;
   const auto some = thinned(whole, numbers_to(whole.prompts.size()), PromptSize::responses, most);
   if (whole.prompts[some[0]].count > most)
@@ -183,7 +183,7 @@ ResampledJudge resample_responses(const ScoreTable& whole, RowCentre centre) {
 
   const std::size_t levels = table.values.size();
   std::map<ScoreCounts, std::uint32_t> number;
-  NumberRows laws;
+  NumberRows distributions;
   std::vector<std::vector<double>> prompts;
   bool two = false;
   ScoreCounts counts;
@@ -196,13 +196,13 @@ ResampledJudge resample_responses(const ScoreTable& whole, RowCentre centre) {
       if (!fresh) continue;
       const std::size_t level = level_of(table, response, centre);
       for (std::size_t j = 0; j < table.judges.size(); ++j)
-        rows.law(level, j, counts.data() + j * levels, judge.concentration, laws.emplace_back(levels).data());
+        rows.distribution(level, j, counts.data() + j * levels, judge.concentration, distributions.emplace_back(levels).data());
     }
     two = two || of_prompt.size() > 1;
     if (!of_prompt.empty()) prompts.push_back(std::move(of_prompt));
   }
   if (!two) throw Failure(Exit::bad_input, "no prompt has two responses with scores: nothing could be learned in such a world");
-  judge.responses = join_responses(laws, static_cast<int>(table.judges.size()), prompts);
+  judge.responses = join_responses(distributions, static_cast<int>(table.judges.size()), prompts);
   if (centre == RowCentre::middle && judge.responses) judge.responses = with_middle_quality(*judge.responses);
   return judge;
 }

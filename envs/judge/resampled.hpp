@@ -28,7 +28,7 @@ std::size_t level_of(const ScoreTable& table, const ScoreTable::Response& respon
 std::vector<double> level_frequencies(const ScoreTable& table, RowCentre centre = RowCentre::mean);
 
 inline constexpr std::uint32_t most_resampled = 65'536;  ///< responses; of a table with more, prompts are chosen at random (fewer for
-                                                         ///< large panels, by most_laws and 128 MiB)
+                                                         ///< large panels, by most_distributions and 128 MiB)
 
 struct ResampledJudge {
   std::shared_ptr<const ScoredResponses> responses;
@@ -36,7 +36,7 @@ struct ResampledJudge {
   std::string reason;        ///< why c is not fitted but 0, a clause without a full stop; empty where it is fitted
 };
 
-/// Judge j, who gave a response n_k of N scores, has the law (n_k + c p_k) / (N + c) there. p is the frequency of j's scores of all
+/// Judge j, who gave a response n_k of N scores, has the distribution (n_k + c p_k) / (N + c) there. p is the frequency of j's scores of all
 /// responses of that level (mean score of all judges, a half rounded up), in panels with one score of the pooled row joined to it
 /// (level_frequencies()); a judge who did not score the response has p there. c, 0.01 to 1000, is where redrawn tables come nearest to this
 /// one in median and mean W, flips, ties, rows without spread, row deviation and that of each judge's own scores, each over its tolerance

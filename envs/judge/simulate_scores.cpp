@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "envs/bandit/channel.hpp"
-#include "envs/bandit/drawn_judge.hpp"
+#include "envs/bandit/sampled_judge.hpp"
 #include "envs/bandit/rate.hpp"
 #include "envs/bandit/world.hpp"
 #include "envs/judge/latent/draw.hpp"
@@ -31,9 +31,9 @@ SimulatedScores simulate_scores(RaterConfig rater, BanditConfig config, int samp
   rater.sampling = Sampling::draws;
   rater.aggregate = Aggregate::mode;  // calls are kept, not aggregated
   rater.stop = 0;
-  LawCache laws(rater, levels, 1);
+  DistributionCache distributions(rater, levels, 1);
   const std::atomic<bool> never{false};
-  const RatedWorld rated = *rate_world(world, rater, samples, key, laws, never);
+  const RatedWorld rated = *rate_world(world, rater, samples, key, distributions, never);
 
   const int judges = panel_size(rater.noise), rounds = rated.any_judge ? samples : (samples + judges - 1) / judges;
   const std::size_t cells = world.quality16.size();
@@ -49,7 +49,7 @@ SimulatedScores simulate_scores(RaterConfig rater, BanditConfig config, int samp
       Words4 word{};
       const CallWords drawn{key, Purpose::vote, 0, prompt, block};
       for (int n = 0; n < samples; ++n) {
-        const int turn = rated.any_judge ? drawn_judge(drawn, n, judges) : n % rated.turns;
+        const int turn = rated.any_judge ? sampled_judge(drawn, n, judges) : n % rated.turns;
         if (n % 4 == 0) word = draw(key, Purpose::vote, 0, prompt, block + static_cast<std::uint32_t>(n / 4));
         const std::int32_t* threshold = rated.threshold.data() + rated.row[static_cast<std::size_t>(turn) * cells + cell];
         const auto x = static_cast<std::int32_t>(word.x[n % 4] >> 1);
@@ -86,12 +86,12 @@ struct Moments2 {
 
 /// Of a score from its thresholds; answers that cannot be read are left out.
 Moments2 moments_of_row(const RatedWorld& rated, std::uint32_t row, int outcomes) {
-  std::vector<double> law(static_cast<std::size_t>(outcomes));
-  law_of_row(rated, row, law);
+  std::vector<double> distribution(static_cast<std::size_t>(outcomes));
+  distribution_of_row(rated, row, distribution);
   double all = 0, sum = 0, squares = 0;
   for (int k = 0; k < outcomes; ++k) {
     if (k == rated.missing) continue;
-    const double p = law[static_cast<std::size_t>(k)], score = rated.lowest + k;
+    const double p = distribution[static_cast<std::size_t>(k)], score = rated.lowest + k;
     all += p, sum += p * score, squares += p * score * score;
   }
   if (!(all > 0)) return {};
@@ -137,10 +137,10 @@ std::vector<EffectiveVotes> effective_votes(RaterConfig rater, BanditConfig conf
   rater.aggregate = Aggregate::mode;
   rater.stop = 0;
   const BanditWorld world = make_bandit(config, resolve_source(config, rater), key, false);
-  LawCache laws(rater, config.levels, 1);
+  DistributionCache distributions(rater, config.levels, 1);
   const std::atomic<bool> never{false};
-  const RatedWorld rated = *rate_world(world, rater, most_votes, key, laws, never);
-  const int judges = panel_size(rater.noise), turns = rated.turns, outcomes = laws.outcomes().count;
+  const RatedWorld rated = *rate_world(world, rater, most_votes, key, distributions, never);
+  const int judges = panel_size(rater.noise), turns = rated.turns, outcomes = distributions.outcomes().count;
   const std::size_t cells = world.quality16.size();
 
   std::map<std::uint32_t, Moments2> known;  // by row

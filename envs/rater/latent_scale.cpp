@@ -88,14 +88,14 @@ void settle_thresholds(LatentScale& judge, int levels, std::span<const double> s
 
 namespace {
 
-constexpr double reach = 8;  // x beyond +-8 has a chance of 1e-15
+constexpr double reach = 8;  // x beyond +-8 has a probability of 1e-15
 constexpr int cells = 1024;
 
 /// Mean of x ~ N(0, 1) between a and b.
 double mean_between(double a, double b) {
-  const double chance = math::normal_interval(a, b);
-  if (!(b > a) || chance < 1e-300) return 0.5 * (a + b);
-  const double mean = (math::normal_density(a) - math::normal_density(b)) / chance;
+  const double probability = math::normal_interval(a, b);
+  if (!(b > a) || probability < 1e-300) return 0.5 * (a + b);
+  const double mean = (math::normal_density(a) - math::normal_density(b)) / probability;
   return mean < a ? a : mean > b ? b : mean;
 }
 

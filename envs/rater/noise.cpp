@@ -120,9 +120,9 @@ void apply(const LatentNoise& n, const QualityCurve& curve, const Traits& t, dou
   score_row(n.scale.thresholds(t.judge), at, s * n.scale.sigma, row);
 }
 void apply(const ResampleNoise& n, const Traits& t, std::span<double> row) {
-  if (t.law < 0) throw Failure(Exit::internal, "a response that is none of the file's was rated by the file's laws");
-  const auto law = n.responses->row(static_cast<std::uint32_t>(t.law));
-  std::copy(law.begin(), law.end(), row.begin());
+  if (t.distribution < 0) throw Failure(Exit::internal, "a response that is none of the file's was rated by the file's laws");
+  const auto distribution = n.responses->row(static_cast<std::uint32_t>(t.distribution));
+  std::copy(distribution.begin(), distribution.end(), row.begin());
 }
 
 template <class Model>

@@ -28,7 +28,7 @@ struct Traits {
   int bias_class = 0;    ///< 0..trait_classes-1: quantile class of the error about the response that all calls share
   int judge = 0;         ///< which judge of a panel answers
   int judge_class = 0;   ///< 0..trait_classes-1: quantile class of that judge's lasting error about the response (latent)
-  int law = -1;          ///< which row of ScoredResponses response and judge have (resample); quality and judge then decide nothing
+  int distribution = -1;          ///< which row of ScoredResponses response and judge have (resample); quality and judge then decide nothing
 };
 inline constexpr int trait_classes = 8;
 
@@ -175,7 +175,7 @@ void describe(V& v, LatentNoise& c) {
   set_thresholds(c.scale, rows);
 }
 
-/// Responses of a file, each of which keeps each judge's law of scores. First of a list only. Rates no other world than its own.
+/// Responses of a file, each of which keeps each judge's distribution of scores. First of a list only. Rates no other world than its own.
 struct ResampleNoise {
   static constexpr std::string_view word = "resample";
   static constexpr std::string_view help =
@@ -187,12 +187,12 @@ struct ResampleNoise {
 };
 template <class V>
 void describe(V& v, ResampleNoise& c) {
-  NumberRows laws, prompts;
+  NumberRows distributions, prompts;
   int judges = c.responses ? c.responses->judges : 1;
-  if (c.responses) split_responses(*c.responses, laws, prompts);
+  if (c.responses) split_responses(*c.responses, distributions, prompts);
   v.integer("judges", judges, 1, most_judges, "judges of the panel");
-  constexpr RowsRule chances{.least_rows = 1,
-                             .most_rows = most_laws,
+  constexpr RowsRule probabilities{.least_rows = 1,
+                             .most_rows = most_distributions,
                              .least_entries = 2,
                              .most_entries = 100,
                              .least = 0,
@@ -200,17 +200,17 @@ void describe(V& v, ResampleNoise& c) {
                              .same_length = true,
                              .sums_to_one = true};
   constexpr RowsRule numbers{.least_rows = 1,
-                             .most_rows = most_laws,
+                             .most_rows = most_distributions,
                              .least_entries = 1,
-                             .most_entries = most_laws,
+                             .most_entries = most_distributions,
                              .least = 0,
-                             .most = most_laws - 1,
+                             .most = most_distributions - 1,
                              .whole = true};
-  v.rows("laws", laws, chances,
+  v.rows("laws", distributions, probabilities,
          "P(score) of a call: a row for each law, or of a panel a row for each of its judges; responses that have the same scores share a "
          "law");
   v.rows("prompts", prompts, numbers, "the laws of each prompt's responses, numbered from 0");
-  c.responses = join_responses(laws, judges, prompts);
+  c.responses = join_responses(distributions, judges, prompts);
 }
 
 /// Severity of the judge towards a prompt: all its responses are rated as if their quality were q + sd z_p (in 8 classes), whatever the
@@ -249,7 +249,7 @@ bool makes_distribution(const Noise& noise);
 /// A list made ready for one number of levels: what all rows share is computed once.
 class Channel {
  public:
-  /// Throws Failure(Exit::internal) when the list holds a matrix, thresholds or laws of another number of levels.
+  /// Throws Failure(Exit::internal) when the list holds a matrix, thresholds or distributions of another number of levels.
   Channel(std::span<const Noise> list, int levels);
 
   /// The row P(score = 1..K | traits) of one call, by composing the list. `row` has K entries, filled. Exact up to rounding.
@@ -285,7 +285,7 @@ int latent_rows(std::span<const Noise> list);
 int judge_in_turn(std::uint64_t key, std::uint32_t prompt, int turn, int n);
 /// How many of `votes` calls the judge of a turn 0..turns - 1 answers when `turns` judges take turns: calls turn, turn + turns, ….
 inline int calls_of_turn(int votes, int turn, int turns) { return (votes - turn + turns - 1) / turns; }
-/// Levels K that a list's matrix, thresholds or laws are for; 0 = any.
+/// Levels K that a list's matrix, thresholds or distributions are for; 0 = any.
 int noise_levels(std::span<const Noise> list);
 
 }  // namespace odrpo

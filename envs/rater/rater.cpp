@@ -91,7 +91,7 @@ std::span<const RaterPreset> rater_presets() {
   return presets;
 }
 
-// What keeps calls from being one whole score.
+// What keeps calls from being one integer score.
 
 std::optional<std::string> whole_score_refusal(const RaterConfig& rater, int votes) {
   const std::string aggregate = "aggregate = \"" + std::string(word_of<Aggregate>(aggregate_words, rater.aggregate)) + "\" ";

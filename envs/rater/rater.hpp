@@ -41,9 +41,9 @@ struct TextJudge {
   double length_bias = 0, length_mid = 12;      ///< seen quality + length_bias (length - length_mid)
   double flattery = 0;                          ///< seen quality + flattery x repeated words, at most flattery_most
   int flattery_most = 8;                        //
-  double misfire = 0;                           ///< chance per call that a clean text with a trigger word scores 1
+  double misfire = 0;                           ///< probability per call that a clean text with a trigger word scores 1
   WordClass misfire_trigger = WordClass::tone;  //
-  double overlook = 0;                          ///< chance per call that violations are overlooked
+  double overlook = 0;                          ///< probability per call that violations are overlooked
   double json_odd = 0, json_broken = 0;         ///< shares of odd and of broken JSON answers
   bool operator==(const TextJudge&) const = default;
 };
@@ -114,8 +114,8 @@ inline constexpr Word<Aggregate> aggregate_words[] = {
     {Aggregate::all, "all", "no aggregate: a posterior estimator takes what all votes of a response say of its quality; no other estimator"},
 };
 
-/// Is the law of the score of several calls known (envs/rater/aggregate_law.cpp)? Others are drawn. Where votes stay apart, each has its own.
-constexpr bool has_law(Aggregate aggregate) {
+/// Is the distribution of the score of several calls known (envs/rater/aggregate_distribution.cpp)? Others are drawn. Where votes stay apart, each has its own.
+constexpr bool has_distribution(Aggregate aggregate) {
   switch (aggregate) {
     case Aggregate::mode:
     case Aggregate::median:
@@ -135,7 +135,7 @@ inline constexpr Word<ParsePolicy> parse_words[] = {
     {ParsePolicy::zero, "zero", "score 0, below the scale: level 1 then tells failures from scores"},
 };
 
-/// How the aggregated score is drawn: once from its exact law, or by N literal calls.
+/// How the aggregated score is drawn: once from its exact distribution, or by N literal calls.
 enum class Sampling { law, draws };
 inline constexpr Word<Sampling> sampling_words[] = {
     {Sampling::law, "law", "one draw from the exact law of the aggregated score"},
@@ -201,7 +201,7 @@ inline double failure_of(const RaterConfig& c) { return c.aggregate == Aggregate
 inline int lowest_score(const RaterConfig& c) { return failure_of(c) > 0 && c.parse_policy == ParsePolicy::zero ? 0 : 1; }
 /// Can a response end without a score?
 inline bool has_gaps(const RaterConfig& c) { return failure_of(c) > 0 && c.parse_policy == ParsePolicy::drop; }
-/// Does the law have fractions as outcomes? (One call gives a whole score.)
+/// Does the distribution have fractions as outcomes? (One call gives an integer score.)
 inline bool takes_mean(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::mean && votes > 1; }
 /// Do the votes of a response stay apart, as scores of their own?
 inline bool keeps_votes(Aggregate a) { return a == Aggregate::fraction || a == Aggregate::all; }
@@ -211,7 +211,7 @@ inline int scores_of_response(const RaterConfig& c, int votes) { return keeps_vo
 inline int members_of_response(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::fraction ? votes : 1; }
 /// Are the rewards of `votes` calls real-valued?
 inline bool real_valued(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::expected || takes_mean(c, votes); }
-/// The rater without what its calls cost: equal for raters whose scores have one law.
+/// The rater without what its calls cost: equal for raters whose scores have one distribution.
 inline RaterConfig without_cost(RaterConfig c) {
   c.cost = {};
   return c;
@@ -226,15 +226,15 @@ inline int most_calls(const RaterConfig& c, int levels, int votes) {
 }
 /// Expected judge calls for one vote: 1, or 1 + p where unreadable answers are asked for again.
 inline double calls_per_vote(const RaterConfig& c) { return c.parse_policy == ParsePolicy::resample ? 1 + failure_of(c) : 1; }
-/// Levels K that the rater's matrix, thresholds or laws have; 0 = it takes any.
+/// Levels K that the rater's matrix, thresholds or distributions have; 0 = it takes any.
 inline int rater_levels(const RaterConfig& c) { return noise_levels(c.noise); }
 /// Does each call draw its judge?
 inline bool draws_judges(const RaterConfig& c) { return c.order == JudgeOrder::random && panel_size(c.noise) > 1; }
-/// How the aggregate of `votes` calls is drawn: the calls of a panel have different laws, so several of them are drawn one by one, as are
-/// votes that stay apart, and scores without a law. Expected scores are not drawn.
+/// How the aggregate of `votes` calls is drawn: the calls of a panel have different distributions, so several of them are drawn one by one, as are
+/// votes that stay apart, and scores without a distribution. Expected scores are not drawn.
 inline Sampling sampling_of(const RaterConfig& c, int votes) {
   if (c.aggregate == Aggregate::expected) return Sampling::law;
-  if (scores_of_response(c, votes) > 1 || (votes > 1 && !has_law(c.aggregate))) return Sampling::draws;
+  if (scores_of_response(c, votes) > 1 || (votes > 1 && !has_distribution(c.aggregate))) return Sampling::draws;
   const bool panel = panel_size(c.noise) > 1;
   return panel && (votes > 1 || c.order == JudgeOrder::random) ? Sampling::draws : c.sampling;
 }
@@ -249,9 +249,9 @@ struct RaterPreset {
 /// All presets: mixed, veto, wide, gauss, and the stress raters. `mixed` is the default.
 std::span<const RaterPreset> rater_presets();
 
-// Raters whose calls about a response become one whole score 1..K.
+// Raters whose calls about a response become one integer score 1..K.
 
-/// Why `votes` calls of a rater do not become one whole score 1..K of every response, with an exact law; nothing where they do.
+/// Why `votes` calls of a rater do not become one integer score 1..K of every response, with an exact distribution; nothing where they do.
 std::optional<std::string> whole_score_refusal(const RaterConfig& rater, int votes);
 
 }  // namespace odrpo

@@ -5,13 +5,13 @@
 
 namespace odrpo {
 
-void split_responses(const ScoredResponses& responses, NumberRows& laws, NumberRows& prompts) {
+void split_responses(const ScoredResponses& responses, NumberRows& distributions, NumberRows& prompts) {
   for (std::size_t i = 0; i < responses.rows(); ++i) {
     const auto row = responses.row(static_cast<std::uint32_t>(i));
-    laws.emplace_back(row.begin(), row.end());
+    distributions.emplace_back(row.begin(), row.end());
   }
   for (std::size_t p = 0; p < responses.prompts(); ++p)
-    prompts.emplace_back(responses.law.begin() + responses.first[p], responses.law.begin() + responses.first[p + 1]);
+    prompts.emplace_back(responses.distribution.begin() + responses.first[p], responses.distribution.begin() + responses.first[p + 1]);
 }
 
 std::shared_ptr<const ScoredResponses> with_middle_quality(const ScoredResponses& responses) {
@@ -28,28 +28,28 @@ std::shared_ptr<const ScoredResponses> with_middle_quality(const ScoredResponses
     made.middle.push_back(sum);
   }
   for (std::size_t p = 0; p < made.prompts(); ++p)
-    std::stable_sort(made.law.begin() + made.first[p], made.law.begin() + made.first[p + 1],
+    std::stable_sort(made.distribution.begin() + made.first[p], made.distribution.begin() + made.first[p + 1],
                      [&](auto a, auto b) { return made.middle[a] < made.middle[b]; });
   return std::make_shared<const ScoredResponses>(std::move(made));
 }
 
-std::shared_ptr<const ScoredResponses> join_responses(const NumberRows& laws, int judges, const NumberRows& prompts) {
-  const std::size_t count = laws.size() / static_cast<std::size_t>(judges);
-  if (laws.empty() || prompts.empty() || count * static_cast<std::size_t>(judges) != laws.size() || laws.size() > most_laws) return nullptr;
+std::shared_ptr<const ScoredResponses> join_responses(const NumberRows& distributions, int judges, const NumberRows& prompts) {
+  const std::size_t count = distributions.size() / static_cast<std::size_t>(judges);
+  if (distributions.empty() || prompts.empty() || count * static_cast<std::size_t>(judges) != distributions.size() || distributions.size() > most_distributions) return nullptr;
   ScoredResponses made;
-  made.levels = static_cast<int>(laws.front().size());
+  made.levels = static_cast<int>(distributions.front().size());
   made.judges = judges;
-  for (const auto& row : laws) made.laws.insert(made.laws.end(), row.begin(), row.end());
+  for (const auto& row : distributions) made.distributions.insert(made.distributions.end(), row.begin(), row.end());
   std::vector<double> quality;
   for (std::size_t i = 0; i < count; ++i) quality.push_back(made.quality(static_cast<std::uint32_t>(i)));
   made.first.push_back(0);
   for (const auto& prompt : prompts) {
-    for (const double law : prompt) {
-      if (law >= static_cast<double>(count)) return nullptr;
-      made.law.push_back(static_cast<std::uint32_t>(law));
+    for (const double distribution : prompt) {
+      if (distribution >= static_cast<double>(count)) return nullptr;
+      made.distribution.push_back(static_cast<std::uint32_t>(distribution));
     }
-    std::stable_sort(made.law.begin() + made.first.back(), made.law.end(), [&](auto a, auto b) { return quality[a] < quality[b]; });
-    made.first.push_back(static_cast<std::uint32_t>(made.law.size()));
+    std::stable_sort(made.distribution.begin() + made.first.back(), made.distribution.end(), [&](auto a, auto b) { return quality[a] < quality[b]; });
+    made.first.push_back(static_cast<std::uint32_t>(made.distribution.size()));
   }
   return std::make_shared<const ScoredResponses>(std::move(made));
 }

@@ -1,4 +1,4 @@
-// The vote of a list of scores, and the definition of its law by enumerating count vectors.
+// The vote of a list of scores, and the definition of its distribution by enumerating count vectors.
 #include "envs/rater/vote.hpp"
 
 #include <algorithm>
@@ -82,9 +82,9 @@ int vote(std::span<const int> scores, TieRule tie) {
   return pick(modes, tie, sum, static_cast<std::int64_t>(scores.size()));
 }
 
-void check_law_size(std::size_t levels, int votes) {
-  if (votes < 1 || votes > max_law_votes) throw Failure(Exit::limits, "the law of a vote is computed for 1 to 1024 votes");
-  if (levels > max_law_levels) throw Failure(Exit::limits, "the law of a vote is computed for up to 128 levels of positive probability");
+void check_distribution_size(std::size_t levels, int votes) {
+  if (votes < 1 || votes > max_distribution_votes) throw Failure(Exit::limits, "the law of a vote is computed for 1 to 1024 votes");
+  if (levels > max_distribution_levels) throw Failure(Exit::limits, "the law of a vote is computed for up to 128 levels of positive probability");
 }
 
 double count_vectors(int levels, int votes) {
@@ -93,13 +93,13 @@ double count_vectors(int levels, int votes) {
   return cases;
 }
 
-void vote_law_by_counts(std::span<const double> pmf, int votes, TieRule tie, std::span<double> out, int most) {
+void vote_distribution_by_counts(std::span<const double> pmf, int votes, TieRule tie, std::span<double> out, int most) {
   std::vector<int> level;
   std::vector<double> live;
   for (std::size_t k = 0; k < pmf.size(); ++k)
     if (pmf[k] > 0) level.push_back(static_cast<int>(k)), live.push_back(pmf[k]);
-  check_law_size(live.size(), votes);
-  if (count_vectors(static_cast<int>(live.size()), votes) > max_law_cases)
+  check_distribution_size(live.size(), votes);
+  if (count_vectors(static_cast<int>(live.size()), votes) > max_distribution_cases)
     throw Failure(Exit::limits, "the law of this vote is a sum over more than 25 million count vectors; take fewer votes");
   std::fill(out.begin(), out.end(), 0.0);
   if (!live.empty()) Enumeration{std::move(level), std::move(live), votes, tie, out, most}.visit(0, votes, 1.0);

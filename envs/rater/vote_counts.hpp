@@ -53,7 +53,7 @@ ODRPO_HD int lower_median(const Counts& count, int n, int lowest) {
   return k;
 }
 
-/// The whole score of the votes: what the aggregates mode and median make of them. first(most) is the first score drawn that has `most` votes.
+/// The integer score of the votes: what the aggregates mode and median make of them. first(most) is the first score drawn that has `most` votes.
 template <class Counts, class First>
 ODRPO_HD int whole_score(const Counts& count, int n, int lowest, int levels, Aggregate aggregate, TieRule tie, const First& first) {
   if (aggregate == Aggregate::median) return lower_median(count, n, lowest);

@@ -34,7 +34,7 @@ void each_row(const ResponseBatch& batch, Visit visit) {
   }
 }
 
-double chance_of_yes(const GroundingConfig& c, int judge, bool supported) {
+double probability_of_yes(const GroundingConfig& c, int judge, bool supported) {
   return supported ? c.sensitivity[judge] : 1 - c.specificity[judge];
 }
 
@@ -92,7 +92,7 @@ ResponseMean grounding(const ResponseBatch& batch, const GroundingConfig& config
     double score = 0;
     if (passes_filter(t)) {
       const Words4 w = draw(key, Purpose::toy_grounding, step, t.prompt->index, rollout);
-      for (int j = 0; j < 2; ++j) score += static_cast<double>(w.x[j]) * 0x1p-32 < chance_of_yes(config, j, is_supported(t)) ? 0.5 : 0.0;
+      for (int j = 0; j < 2; ++j) score += static_cast<double>(w.x[j]) * 0x1p-32 < probability_of_yes(config, j, is_supported(t)) ? 0.5 : 0.0;
     }
     scores.push_back(score);
   });
@@ -103,12 +103,12 @@ double expected_grounding(const ResponseBatch& batch, const GroundingConfig& con
   double sum = 0;
   for (int i = 0; i < batch.count(); ++i) {
     const Text t = batch.text(i);
-    if (passes_filter(t)) sum += 0.5 * (chance_of_yes(config, 0, is_supported(t)) + chance_of_yes(config, 1, is_supported(t)));
+    if (passes_filter(t)) sum += 0.5 * (probability_of_yes(config, 0, is_supported(t)) + probability_of_yes(config, 1, is_supported(t)));
   }
   return batch.count() > 0 ? sum / batch.count() : 0;
 }
 
-Outcome3 compare_law(double d, const PairwiseConfig& c) {
+Outcome3 compare_distribution(double d, const PairwiseConfig& c) {
   if (c.sigma == 0) return {d > c.tie ? 1.0 : 0.0, math::abs(d) <= c.tie ? 1.0 : 0.0, d < -c.tie ? 1.0 : 0.0};
   const double win = math::normal_cdf((d - c.tie) / c.sigma), lose = math::normal_cdf((-d - c.tie) / c.sigma);
   return {win, math::normal_interval((-c.tie - d) / c.sigma, (c.tie - d) / c.sigma), lose};
@@ -152,8 +152,8 @@ LengthControl expected_win_rate(std::span<const double> quality_difference, std:
     throw Failure(Exit::internal, "a win rate has as many differences of length as of quality");
   std::vector<double> preference;
   for (std::size_t i = 0; i < quality_difference.size(); ++i) {
-    const Outcome3 law = compare_law(expected_seen({quality_difference[i], length_difference[i]}, config), config);
-    preference.push_back(law.win + 0.5 * law.tie);
+    const Outcome3 distribution = compare_distribution(expected_seen({quality_difference[i], length_difference[i]}, config), config);
+    preference.push_back(distribution.win + 0.5 * distribution.tie);
   }
   return control_length(preference, length_difference);
 }

@@ -33,8 +33,8 @@ struct ResponseMean {
 
 /// Two independent judges say whether a response is supported by its context.
 struct GroundingConfig {
-  double sensitivity[2] = {0.92, 0.88};  ///< chance that the judge says yes to a supported response
-  double specificity[2] = {0.90, 0.94};  ///< chance that it says no to one that is not
+  double sensitivity[2] = {0.92, 0.88};  ///< probability that the judge says yes to a supported response
+  double specificity[2] = {0.90, 0.94};  ///< probability that it says no to one that is not
   bool operator==(const GroundingConfig&) const = default;
 };
 template <class V>
@@ -55,7 +55,7 @@ bool passes_filter(const Text& t);
 ResponseMean grounding(const ResponseBatch& batch, const GroundingConfig& config, std::uint64_t key, std::uint32_t step);
 /// Its expected value given the responses.
 double expected_grounding(const ResponseBatch& batch, const GroundingConfig& config);
-/// The largest expected value of any responses, in 0..1. A response that passes the filter expects the mean of both judges' chances of a
+/// The largest expected value of any responses, in 0..1. A response that passes the filter expects the mean of both judges' probabilities of a
 /// yes, which depend on nothing but whether it is supported; a mean over responses is largest when all are of the better kind.
 constexpr double grounding_ceiling(const GroundingConfig& c) {
   const double supported = (c.sensitivity[0] + c.sensitivity[1]) / 2, unsupported = (2 - c.specificity[0] - c.specificity[1]) / 2;
@@ -80,7 +80,7 @@ void describe(V& v, PairwiseConfig& c) {
 struct Outcome3 {
   double win = 0, tie = 0, lose = 0;
 };
-Outcome3 compare_law(double d, const PairwiseConfig& config);
+Outcome3 compare_distribution(double d, const PairwiseConfig& config);
 
 /// A logistic regression of preferences y in [0, 1] (1 = won, 1/2 = tie) on the model term and the length term
 /// x = tanh(length difference / its sd, divisor n): P(win) = 1 / (1 + exp(-(model + length x))).

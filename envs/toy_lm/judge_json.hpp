@@ -81,7 +81,7 @@ std::string write_answer(Answer answer, int score, int levels);
 /// What is read when a judge means a score: [levels][levels + 1] row-major, P(read | meant), last column = nothing readable. Exact: every
 /// way of writing every score, through the parser.
 std::vector<double> reading_matrix(const JsonJudge& judge, int levels);
-/// Law of what is read from the law of what is meant: in[levels] -> out[levels + 1].
+/// Distribution of what is read from the distribution of what is meant: in[levels] -> out[levels + 1].
 void read_row(std::span<const double> matrix, std::span<const double> meant, std::span<double> read);
 
 }  // namespace odrpo

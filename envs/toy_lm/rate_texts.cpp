@@ -1,4 +1,4 @@
-// Rewards of texts: their laws, literal calls, text features and what biases make of them.
+// Rewards of texts: their distributions, literal calls, text features and what biases make of them.
 #include "envs/toy_lm/rate_texts.hpp"
 
 #include <algorithm>
@@ -14,17 +14,17 @@
 namespace odrpo {
 namespace {
 
-constexpr std::size_t most_bytes_kept = std::size_t{64} << 20;  // of laws
+constexpr std::size_t most_bytes_kept = std::size_t{64} << 20;  // of distributions
 
 bool writes_json(const TextJudge& j) { return j.json_odd > 0 || j.json_broken > 0; }
 
 // Votes that a row of the rater is about.
-int law_votes(const RaterConfig& rater, int votes) { return rater.sampling == Sampling::law ? votes : 1; }
+int distribution_votes(const RaterConfig& rater, int votes) { return rater.sampling == Sampling::law ? votes : 1; }
 
 // K of its scores.
 int levels_of(const RaterConfig& rater) { return rater_levels(rater) > 0 ? rater_levels(rater) : toy_levels; }
 
-// Law of one call from the law of what is read (levels, then unreadable): unreadable answers by the rater's policy.
+// Distribution of one call from the distribution of what is read (levels, then unreadable): unreadable answers by the rater's policy.
 void settle_failures(ParsePolicy policy, std::span<const double> read, std::span<double> call) {
   const std::size_t levels = read.size() - 1;
   const double failed = read[levels];
@@ -57,16 +57,16 @@ RaterConfig with_json_failures(RaterConfig rater) {
   return rater;
 }
 
-TextLawCost text_law_cost(const RaterConfig& rater, int votes) {
+TextDistributionCost text_distribution_cost(const RaterConfig& rater, int votes) {
   const RaterConfig failing = with_json_failures(rater);
-  TextLawCost c;
+  TextDistributionCost c;
   c.rows = 16.0 * (toy_levels - 1) + 1;
   if (has_prompt_spread(rater.noise)) c.rows *= trait_classes;
   if (offset_sd(rater.noise) > 0) c.rows *= trait_classes;
   if (bias_sd(rater.noise) > 0) c.rows *= trait_classes;
   if (veto_share(rater.noise) > 0) c.rows *= trait_classes + 1;
   c.rows *= latent_rows(rater.noise);
-  const double row = count_outcomes(failing, levels_of(rater), law_votes(rater, votes)) * sizeof(double) + 200;
+  const double row = count_outcomes(failing, levels_of(rater), distribution_votes(rater, votes)) * sizeof(double) + 200;
   c.bytes = c.rows * row < static_cast<double>(most_bytes_kept) ? c.rows * row : static_cast<double>(most_bytes_kept) + row;
   c.seconds = 10e-6;
   if (rater.sampling == Sampling::law) c.seconds += aggregate_seconds(failing, levels_of(rater), votes);
@@ -81,7 +81,7 @@ TextRater::TextRater(const RaterConfig& rater, int votes, std::uint64_t key)
       levels_(levels_of(rater)),
       channel_(rater.noise, levels_),
       biases_(biases_of(rater.text)),
-      outcomes_(make_outcomes(with_json_failures(rater), levels_, law_votes(rater, votes))),
+      outcomes_(make_outcomes(with_json_failures(rater), levels_, distribution_votes(rater, votes))),
       call_outcomes_(static_cast<std::size_t>(make_outcomes(with_json_failures(rater), levels_, 1).count)),
       stop_(stops_early(rater, votes) ? rater.stop : 0) {
   if (!writes_json(rater.text)) return;
@@ -107,11 +107,11 @@ TextRater::Row TextRater::make_row(const SeenText& seen, const Traits& traits) c
   Row row{{}, aggregate_calls(seen_so, call, votes_)};
   if (rater_.parse_policy == ParsePolicy::resample) row.calls *= 1 + read[levels_];
   if (rater_.sampling == Sampling::draws) {
-    row.law = std::move(meant);
+    row.distribution = std::move(meant);
     return row;
   }
-  row.law.resize(static_cast<std::size_t>(outcomes_.count));
-  aggregate_law(seen_so, outcomes_, call, votes_, row.law);
+  row.distribution.resize(static_cast<std::size_t>(outcomes_.count));
+  aggregate_distribution(seen_so, outcomes_, call, votes_, row.distribution);
   return row;
 }
 
@@ -131,17 +131,17 @@ const TextRater::Row& TextRater::row(const Text& text, const Verdict& verdict, i
   return at->second;
 }
 
-std::span<const double> TextRater::law(const Text& text, const Verdict& verdict) { return row(text, verdict, 0).law; }
+std::span<const double> TextRater::distribution(const Text& text, const Verdict& verdict) { return row(text, verdict, 0).distribution; }
 
-int TextRater::pick(std::span<const double> law, std::uint32_t word) {
+int TextRater::pick(std::span<const double> distribution, std::uint32_t word) {
   const double u = (static_cast<double>(word) + 0.5) * 0x1p-32;
   double below = 0;
-  for (std::size_t k = 0; k + 1 < law.size(); ++k) {
-    below += law[k];
+  for (std::size_t k = 0; k + 1 < distribution.size(); ++k) {
+    below += distribution[k];
     if (u < below) return static_cast<int>(k);
   }
-  int last = static_cast<int>(law.size()) - 1;  // rounding left a rest: the last outcome that can be
-  while (last > 0 && law[static_cast<std::size_t>(last)] == 0) --last;
+  int last = static_cast<int>(distribution.size()) - 1;  // rounding left a rest: the last outcome that can be
+  while (last > 0 && distribution[static_cast<std::size_t>(last)] == 0) --last;
   return last;
 }
 
@@ -178,7 +178,7 @@ float TextRater::aggregate() {
 float TextRater::expected_score(const Text& text, const Verdict& verdict, int panel) {
   double sum = 0;
   for (int turn = 0; turn < std::min(panel, votes_); ++turn) {
-    const std::vector<double>& meant = row(text, verdict, turn).law;
+    const std::vector<double>& meant = row(text, verdict, turn).distribution;
     double mean = 0;
     for (std::size_t k = 0; k < meant.size(); ++k) mean += static_cast<double>(k + 1) * meant[k];
     sum += mean * ((votes_ - turn + panel - 1) / panel);
@@ -192,7 +192,7 @@ float TextRater::reward(const Text& text, const Verdict& verdict, std::uint32_t 
     votes(text, verdict, step, rollout);
     return aggregate();
   }
-  const int outcome = pick(row(text, verdict, 0).law, word);
+  const int outcome = pick(row(text, verdict, 0).distribution, word);
   if (outcome == outcomes_.missing) return std::numeric_limits<float>::quiet_NaN();
   return outcomes_.value.empty() ? static_cast<float>(outcomes_.lowest + outcome) : outcomes_.value[static_cast<std::size_t>(outcome)];
 }
@@ -212,12 +212,12 @@ std::span<const ReadAnswer> TextRater::votes(const Text& text, const Verdict& ve
     } else if (panel > 1 && v > 0) {
       now = &row(text, verdict, static_cast<int>(v % panel));
     }
-    int answer = call(now->law, step, prompt, block);
+    int answer = call(now->distribution, step, prompt, block);
     asked_ = static_cast<int>(v) + 1;
     ++made;
     if (answer == 0 && rater_.parse_policy == ParsePolicy::resample) {
       ++made;
-      answer = call(now->law, step, prompt, block + 1);
+      answer = call(now->distribution, step, prompt, block + 1);
       if (answer == 0) answer = 1;
     }
     if (answer == 0 && rater_.parse_policy != ParsePolicy::zero) continue;
@@ -289,7 +289,7 @@ SeenText see_text(std::span<const TextBias> biases, const TextFeatures& features
   seen.passed16 = shifted16(verdict.graded16, sums.shift);
   seen.passed = 1 - sums.not_passed;
   seen.vetoed = 1 - sums.not_vetoed;
-  if (seen.passed == 0) seen.passed16 = seen.quality16;  // says nothing: one key for equal laws
+  if (seen.passed == 0) seen.passed16 = seen.quality16;  // says nothing: one key for equal distributions
   const unsigned hacks = static_cast<unsigned>(Requirement::repetition) | static_cast<unsigned>(Requirement::padding);
   seen.hack = (verdict.violations & hacks) != 0;
   return seen;

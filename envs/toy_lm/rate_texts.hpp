@@ -1,4 +1,4 @@
-// Rating a batch of texts: the law of the seen reward of each, kept while its key comes back, and one draw from it or N literal calls.
+// Rating a batch of texts: the distribution of the seen reward of each, kept while its key comes back, and one draw from it or N literal calls.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "envs/rater/law_table.hpp"
+#include "envs/rater/distribution_table.hpp"
 #include "envs/rater/noise.hpp"
 #include "envs/toy_lm/judge_json.hpp"
 #include "envs/toy_lm/rubric.hpp"
@@ -46,15 +46,15 @@ struct VetoMisfire {
   bool operator==(const VetoMisfire&) const = default;
 };
 
-/// The catalogue. Biases of a list act together: shifts add, misfires are independent chances.
+/// The catalogue. Biases of a list act together: shifts add, misfires are independent probabilities.
 using TextBias = std::variant<LengthBias, RepetitionFlattery, VetoMisfire>;
 
-/// What the channel is told about a response. Equal values have equal laws, so that it can be the key of a table of laws.
+/// What the channel is told about a response. Equal values have equal distributions, so that it can be the key of a table of distributions.
 struct SeenText {
   int quality16 = 16;  ///< seen quality, 1/16 level, 16..160
   int passed16 = 16;   ///< seen quality when its violations are overlooked
-  double passed = 0;   ///< chance per call of that
-  double vetoed = 0;   ///< chance per call that the score is 1 whatever the noise
+  double passed = 0;   ///< probability per call of that
+  double vetoed = 0;   ///< probability per call that the score is 1 whatever the noise
   bool hack = false;   ///< it violates repetition or padding: Traits::hack
   auto operator<=>(const SeenText&) const = default;
 };
@@ -78,36 +78,36 @@ std::vector<TextBias> biases_of(const TextJudge& judge);
 /// The rater as what follows sees it: with broken JSON answers calls can fail even where parse_failure is 0.
 RaterConfig with_json_failures(RaterConfig rater);
 
-/// Chance that a call's answer cannot be read: parse_failure, then broken JSON (an upper bound: some broken answers can be read).
-inline double failure_chance(const RaterConfig& rater) {
+/// Probability that a call's answer cannot be read: parse_failure, then broken JSON (an upper bound: some broken answers can be read).
+inline double failure_probability(const RaterConfig& rater) {
   return rater.aggregate == Aggregate::expected ? 0 : rater.parse_failure + (1 - rater.parse_failure) * rater.text.json_broken;
 }
 
 /// Most rows that texts can ask of a rater, about what they weigh (bytes), what one takes (seconds), and what one text rated by literal
-/// calls takes (seconds; 0 = by law).
-struct TextLawCost {
+/// calls takes (seconds; 0 = by distribution).
+struct TextDistributionCost {
   double rows = 0, bytes = 0, seconds = 0, calls_seconds = 0;
 };
-TextLawCost text_law_cost(const RaterConfig& rater, int votes);
+TextDistributionCost text_distribution_cost(const RaterConfig& rater, int votes);
 
 /// An answer that could be read: which of the N calls gave it, and the score.
 struct ReadAnswer {
   int call, score;
 };
 
-/// A judge at work in one world, by law or by literal calls as its config says; keeps the rows it has made, 64 MiB of them at most.
+/// A judge at work in one world, by distribution or by literal calls as its config says; keeps the rows it has made, 64 MiB of them at most.
 class TextRater {
  public:
   /// `key` = the run's, which gives prompts and texts their traits, and literal calls their words.
   TextRater(const RaterConfig& rater, int votes, std::uint64_t key);
 
-  /// Law of the outcomes of `votes` calls (envs/rater/law_table.hpp) about one text; valid until the next call. By law only.
-  std::span<const double> law(const Text& text, const Verdict& verdict);
-  /// Index of the outcome that a word draws from a law: the first whose cumulative probability exceeds word / 2^32.
-  static int pick(std::span<const double> law, std::uint32_t word);
+  /// Distribution of the outcomes of `votes` calls (envs/rater/distribution_table.hpp) about one text; valid until the next call. By distribution only.
+  std::span<const double> distribution(const Text& text, const Verdict& verdict);
+  /// Index of the outcome that a word draws from a distribution: the first whose cumulative probability exceeds word / 2^32.
+  static int pick(std::span<const double> distribution, std::uint32_t word);
   const Outcomes& outcomes() const { return outcomes_; }
 
-  /// The reward of a text: a score, a mean, or NaN for none; an expected score uses no words. By law it is the outcome that `word` draws.
+  /// The reward of a text: a score, a mean, or NaN for none; an expected score uses no words. By distribution it is the outcome that `word` draws.
   /// By literal calls every answer is meant, written and read, asked for again where the policy says so, and the answers are aggregated:
   /// attempt 0 or 1 of call v about the response of `rollout` has the words draw(key, vote, step, prompt, 2 (rollout votes + v) + attempt),
   /// and toy_json's of the same place. A rater with `stop` makes the calls until it may end; a call's words do not depend on it.
@@ -122,7 +122,7 @@ class TextRater {
 
  private:
   struct Row {
-    std::vector<double> law;  // of the outcomes; for literal calls of the score that one of them means
+    std::vector<double> distribution;  // of the outcomes; for literal calls of the score that one of them means
     double calls;
   };
   Row make_row(const SeenText& seen, const Traits& traits) const;

@@ -1,4 +1,4 @@
-// A run's groups of whole scores, each by one thread of its block, so that runs of any estimators share a launch; and whitening by one tile.
+// A run's groups of integer scores, each by one thread of its block, so that runs of any estimators share a launch; and whitening by one tile.
 // What it computes of a group is the function of estimators/group/group.hpp, so the bits are the host's.
 #pragma once
 #include <cstdint>

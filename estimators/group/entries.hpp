@@ -28,7 +28,7 @@ struct EstimatorView {
   MedianRule median;
   int levels, rollouts, ddof;
   double eps;          ///< of ranks twice the eps, because ranks are counted twice
-  double floor;        ///< squared, of posterior scores (floor_squared()), which are no whole scores; 0 elsewhere
+  double floor;        ///< squared, of posterior scores (floor_squared()), which are no integer scores; 0 elsewhere
   int shift;           ///< subtracted from every reward (maxrl with origin 0: 1)
   bool guard;          ///< a mean <= 0 gives zeros
   bool spaced;         ///< levels have values of their own: `term` and `along` have them inside, Basis::reward is given them as rewards
@@ -36,7 +36,7 @@ struct EstimatorView {
   double lone_factor;  ///< … which is its reward times this
   LevelRule rule;      ///< Basis::level and Basis::bit
 
-  // Basis::level, whole scores. (Basis::bit: `term` is [bit][rollouts+1][2]: what a bit that `count` have gives to those, and to others)
+  // Basis::level, integer scores. (Basis::bit: `term` is [bit][rollouts+1][2]: what a bit that `count` have gives to those, and to others)
   const float* term;             ///< [class][levels+1][rollouts+1][2]: level_term() of a level that `count` of G reach; 0 at dead levels
   int class_size;                ///< 2 (levels+1)(rollouts+1); 0 when the terms do not depend on the group's median
   int lower_reach, upper_reach;  ///< a median is the number of levels that at least so many members reach; 0 = not used
@@ -49,7 +49,7 @@ struct EstimatorView {
 // Of the instruction set that includes it, so that no stage file shares an out-of-line copy with another.
 namespace ODRPO_ISA::group {
 
-/// How sums are kept: exact integers and float advantages for whole scores; double throughout for real rewards. `still`: nobody writes the
+/// How sums are kept: exact integers and float advantages for integer scores; double throughout for real rewards. `still`: nobody writes the
 /// terms while they are read (a run that follows a running median remakes its own).
 struct WholeNumbers {
   using I = std::int32_t;
@@ -83,7 +83,7 @@ struct RealNumbers {
 // have at least that value, so that reach(i) - reach(next(i)) members have it: maybe none. The advantage of an entry may be put where its
 // reach is: no reach(i) is asked for after put(i).
 
-/// Whole scores 0..levels by counts: reached[v] members have at least score v, v = 0..levels + 1.
+/// Integer scores 0..levels by counts: reached[v] members have at least score v, v = 0..levels + 1.
 template <class Count>
 struct ScoresByCount {
   const Count* reached;

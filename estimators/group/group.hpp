@@ -1,4 +1,4 @@
-// The advantages of one group: from its distinct scores and their counts to one advantage per distinct score. Whole scores, real rewards,
+// The advantages of one group: from its distinct scores and their counts to one advantage per distinct score. Integer scores, real rewards,
 // tables by histogram and devices run this one text. The definition (definition.hpp) is its judge.
 #pragma once
 #include "estimators/group/entries.hpp"
@@ -188,7 +188,7 @@ ODRPO_HD double alone(const EstimatorView& e, const Group& g) {
 /// Has a group of n anything to learn from? (All equal: it has not, but that a group of one may have its reward.)
 ODRPO_HD bool teaches(const EstimatorView& e, bool all_equal, int n) { return n > 0 && (!all_equal || (n == 1 && e.lone)); }
 
-/// One advantage per entry: out.put(i, advantage). Whole scores: a full group of `rollouts`, two or more; all equal gives zeros. Real
+/// One advantage per entry: out.put(i, advantage). Integer scores: a full group of `rollouts`, two or more; all equal gives zeros. Real
 /// rewards: any number, of a group that teaches(), sorted where needs_order().
 template <class N, class Group, class Out>
 ODRPO_HD void estimate(const EstimatorView& e, const Group& g, Out out) {

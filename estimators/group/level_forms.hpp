@@ -50,7 +50,7 @@ ODRPO_HD const float* terms_of(const EstimatorView& e, int levels, Reach reach) 
 /// Are the lower and the upper levels summed apart, in float, as a HalvesTable adds them? Else all are in one sum, in double.
 ODRPO_HD bool in_halves(const EstimatorView& e) { return (e.rollouts == 8 || e.rollouts == 16) && e.levels <= 16; }
 
-/// Advantages by score of a group of n whole scores, in halves.
+/// Advantages by score of a group of n integer scores, in halves.
 template <bool still, class Reach, class Out>
 ODRPO_HD void sum_halves(const EstimatorView& e, int levels, int n, Reach reach, Out out) {
   const int middle = levels / 2;
@@ -185,7 +185,7 @@ ODRPO_HD int members_with(std::uint64_t fields, int b) { return static_cast<int>
 template <class N, class Group>
 inline constexpr bool has_bits = N::exact || std::is_same_v<Group, Sorted<const double*>>;
 
-/// Advantages of a group of whole scores: each bit gives those that have it `reached`, and the others `missed`. Whole numbers read the
+/// Advantages of a group of integer scores: each bit gives those that have it `reached`, and the others `missed`. Whole numbers read the
 /// table of terms; real ones, which groups with missing scores have, work the shares out.
 template <class N, class Group, class Out>
 ODRPO_HD void sum_bits(const EstimatorView& e, const Group& g, Out out) {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "estimators/definition.hpp"
-#include "estimators/theory/companions.hpp"
+#include "estimators/theory/others.hpp"
 #include "estimators/theory/field.hpp"
 #include "kernels/math.hpp"
 #include "kernels/shared/failure.hpp"
@@ -59,7 +59,7 @@ struct ByScore {
 };
 
 /// visit(place, probability, counts) for the histograms of Multi(members, p) that are likely enough, level by level from the highest:
-/// each takes from what is left by a binomial law, so that no branch grows likelier.
+/// each takes from what is left by a binomial distribution, so that no branch grows likelier.
 template <class Visit>
 class LikelyHistograms {
  public:
@@ -84,12 +84,12 @@ class LikelyHistograms {
     }
     const double share = share_[level], rest = 1 - share;
     for (int n = 0; n <= left; ++n) {  // Bin(left, share)
-      double chance = 1;
-      for (int i = 0; i < n; ++i) chance *= share * (left - i) / (i + 1);
-      for (int i = n; i < left; ++i) chance *= rest;
-      if (probability * chance < least_probability) continue;
+      double of_count = 1;
+      for (int i = 0; i < n; ++i) of_count *= share * (left - i) / (i + 1);
+      for (int i = n; i < left; ++i) of_count *= rest;
+      if (probability * of_count < least_probability) continue;
       counts_[level] = n;
-      go(k - 1, left - n, place + index_.before(k, left, n), probability * chance);
+      go(k - 1, left - n, place + index_.before(k, left, n), probability * of_count);
     }
     counts_[level] = 0;
   }
@@ -175,8 +175,8 @@ void UpdateMoments::add_prompt(const BoundProblem& problem, const BoundPrompt& p
   for (const double g : prompt.gradient) square += g * g;
   goal_square_ += weight_ * square;
   std::vector<std::size_t> has(levels);
-  const auto visit = [&](std::size_t place, double chance, std::span<const int> counts) {
-    const double p = weight_ * chance;
+  const auto visit = [&](std::size_t place, double probability, std::span<const int> counts) {
+    const double p = weight_ * probability;
     if (p == 0) return;
     std::size_t n = 0;
     for (std::size_t k = 0; k < levels; ++k)
@@ -259,10 +259,10 @@ std::vector<double> UpdateMoments::scaled(std::vector<double> map) const {
 
 std::vector<double> estimator_map(const EstimatorConfig& config, std::span<const double> values, const HistogramIndex& index) {
   const auto levels = static_cast<std::size_t>(index.levels());
-  CompanionMap companions({config, {values.begin(), values.end()}, index.members()});
+  OthersMap others({config, {values.begin(), values.end()}, index.members()});
   std::vector<double> map, advantages(levels);
   for_each_histogram(index.levels(), index.members(), [&](std::span<const int> counts) {
-    companions.advantages(counts, advantages);
+    others.advantages(counts, advantages);
     for (std::size_t k = 0; k < levels; ++k)
       if (counts[k] > 0) map.push_back(advantages[k]);
   });

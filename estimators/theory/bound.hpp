@@ -8,7 +8,7 @@
 
 namespace odrpo {
 
-/// A prompt: actions drawn from a policy, the law of their scores, and the gradients by the policy's parameters.
+/// A prompt: actions drawn from a policy, the distribution of their scores, and the gradients by the policy's parameters.
 struct BoundPrompt {
   std::vector<double> policy;    ///< [actions] probability
   std::vector<double> channel;   ///< [actions][levels] P(score k | action)

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "estimators/theory/companions.hpp"
+#include "estimators/theory/others.hpp"
 #include "estimators/theory/field.hpp"
 #include "estimators/theory/setting.hpp"
 #include "kernels/math.hpp"
@@ -29,26 +29,26 @@ struct Joint {
   }
 };
 
-/// The expectation and the flips: sums over companions.
-void add_companions(const TheorySetting& s, const Joint& joint, double weight, ChannelField& out) {
+/// The expectation and the flips: sums over others.
+void add_others(const TheorySetting& s, const Joint& joint, double weight, ChannelField& out) {
   const std::size_t levels = joint.levels;
-  CompanionMap map(s);
-  const Multinomial probability(joint.seen, s.members - 1);
+  OthersMap map(s);
+  const Multinomial multinomial(joint.seen, s.members - 1);
   std::vector<double> gain(levels), expected(levels);
-  for_each_histogram(s.levels(), s.members - 1, [&](std::span<const int> companions) {
-    const double chance = weight * probability(companions);
-    if (chance == 0) return;
-    map.gains(companions, gain);
+  for_each_histogram(s.levels(), s.members - 1, [&](std::span<const int> others) {
+    const double probability = weight * multinomial(others);
+    if (probability == 0) return;
+    map.gains(others, gain);
     double largest = 0;
     for (std::size_t j = 0; j < levels; ++j) {
       expected[j] = 0;
       for (std::size_t k = 0; k < levels; ++k) expected[j] += joint.channel[j * levels + k] * gain[k];
       largest = std::max(largest, math::abs(gain[j]));
-      out.field[j] += chance * expected[j];
+      out.field[j] += probability * expected[j];
     }
     for (std::size_t j = 1; j < levels; ++j)
       for (std::size_t i = 0; i < j; ++i)
-        if (expected[i] - expected[j] > rounding * largest) out.flips[j] += chance * joint.p[i];
+        if (expected[i] - expected[j] > rounding * largest) out.flips[j] += probability * joint.p[i];
   });
 }
 
@@ -66,20 +66,20 @@ void divide_flips(std::span<const double> p, ChannelField& out) {
 /// Mean and second moments: sums over whole groups. Of the members n_k at score k, each has the true level j with probability truth[k][j].
 void add_moments(const TheorySetting& s, const Joint& joint, double weight_of_kind, std::span<double> total, ChannelField& out) {
   const std::size_t levels = joint.levels;
-  const Multinomial probability(joint.seen, s.members);
+  const Multinomial multinomial(joint.seen, s.members);
   const double members = s.members;
-  CompanionMap map(s);
+  OthersMap map(s);
   std::vector<double> advantages(levels), mean(levels);
   std::vector<double>& covariance = out.covariance;
   for_each_histogram(s.levels(), s.members, [&](std::span<const int> counts) {
-    const double chance = weight_of_kind * probability(counts);
-    if (chance == 0) return;
+    const double probability = weight_of_kind * multinomial(counts);
+    if (probability == 0) return;
     map.advantages(counts, advantages);
     double sum = 0;  // of all advantages
     std::fill(mean.begin(), mean.end(), 0.0);
     for (std::size_t k = 0; k < levels; ++k) {
       if (counts[k] == 0) continue;
-      const double advantage = advantages[k] / members, weight = chance * counts[k] * advantage * advantage;
+      const double advantage = advantages[k] / members, weight = probability * counts[k] * advantage * advantage;
       const double* truth = &joint.truth[k * levels];
       sum += counts[k] * advantage;
       for (std::size_t i = 0; i < levels; ++i) {
@@ -88,9 +88,9 @@ void add_moments(const TheorySetting& s, const Joint& joint, double weight_of_ki
         for (std::size_t j = 0; j < levels; ++j) covariance[i * levels + j] -= weight * truth[i] * truth[j];
       }
     }
-    for (std::size_t i = 0; i < levels; ++i) mean[i] -= joint.p[i] * sum, total[i] += chance * mean[i];
+    for (std::size_t i = 0; i < levels; ++i) mean[i] -= joint.p[i] * sum, total[i] += probability * mean[i];
     for (std::size_t i = 0; i < levels; ++i)
-      for (std::size_t j = 0; j < levels; ++j) covariance[i * levels + j] += chance * mean[i] * mean[j];
+      for (std::size_t j = 0; j < levels; ++j) covariance[i * levels + j] += probability * mean[i] * mean[j];
   });
 }
 
@@ -110,7 +110,7 @@ LevelChannel exact_channel(int levels) {
 }
 
 double channel_field_work(const TheorySetting& s, std::size_t kinds) {
-  const CompanionMap map(s);
+  const OthersMap map(s);
   const double levels = s.levels(), occupied = std::min(s.members, s.levels()), n = static_cast<double>(kinds);
   return check_histogram_work(s.levels(), s.members - 1, n * levels * (levels + map.gain_cost())) +
          check_histogram_work(s.levels(), s.members, n * (0.25 * occupied * levels * levels + map.group_cost()));
@@ -125,7 +125,7 @@ ChannelField channel_field(const TheorySetting& s, std::span<const double> p, st
   std::vector<double> total(levels, 0.0);
   for (const LevelChannel& kind : kinds) {
     const Joint joint(p, kind.probability);
-    add_companions(s, joint, kind.weight, out);
+    add_others(s, joint, kind.weight, out);
     add_moments(s, joint, kind.weight, total, out);
   }
   divide_flips(p, out);

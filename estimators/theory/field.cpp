@@ -1,4 +1,4 @@
-// Sums of advantages over every histogram of companions; potentials of levels.
+// Sums of advantages over every histogram of others; potentials of levels.
 #include "estimators/theory/field.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include "estimators/compat.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/group/level_forms.hpp"
-#include "estimators/theory/companions.hpp"
+#include "estimators/theory/others.hpp"
 #include "estimators/theory/setting.hpp"
 #include "kernels/math.hpp"
 #include "kernels/shared/failure.hpp"
@@ -16,8 +16,8 @@
 namespace odrpo {
 namespace {
 
-/// The steps of the differences between all levels, beside every histogram of M - 2 companions. Failure where they are too many.
-double check_differences(const TheorySetting& s, const CompanionMap& map) {
+/// The steps of the differences between all levels, beside every histogram of M - 2 others. Failure where they are too many.
+double check_differences(const TheorySetting& s, const OthersMap& map) {
   return check_histogram_work(s.levels(), s.members - 2, 0.5 * s.levels() * s.levels() * map.difference_cost());
 }
 
@@ -39,15 +39,15 @@ double check_histogram_work(int levels, int members, double each) {
 }
 
 std::vector<double> update_field(const TheorySetting& s, std::span<const double> p) {
-  CompanionMap map(s);
+  OthersMap map(s);
   check_histogram_work(s.levels(), s.members - 1, s.levels() * map.gain_cost());
-  const Multinomial probability(p, s.members - 1);
+  const Multinomial multinomial(p, s.members - 1);
   std::vector<double> field(p.size(), 0.0), gain(p.size());
-  for_each_histogram(s.levels(), s.members - 1, [&](std::span<const int> companions) {
-    const double chance = probability(companions);
-    if (chance == 0) return;
-    map.gains(companions, gain);
-    for (std::size_t k = 0; k < field.size(); ++k) field[k] += chance * gain[k];
+  for_each_histogram(s.levels(), s.members - 1, [&](std::span<const int> others) {
+    const double probability = multinomial(others);
+    if (probability == 0) return;
+    map.gains(others, gain);
+    for (std::size_t k = 0; k < field.size(); ++k) field[k] += probability * gain[k];
   });
   return field;
 }
@@ -87,9 +87,9 @@ Circulation triangle_circulation(const TheorySetting& s, double corner) {
   return sum;
 }
 
-double curl_at(const TheorySetting& s, std::span<const int> companions, int i, int j) {
+double curl_at(const TheorySetting& s, std::span<const int> others, int i, int j) {
   const auto f = [&](int of, int beside) {  // f_of(s + e_beside)
-    std::vector<int> group(companions.begin(), companions.end());
+    std::vector<int> group(others.begin(), others.end());
     ++group[static_cast<std::size_t>(of)];
     ++group[static_cast<std::size_t>(beside)];
     return group_advantages(s, group)[static_cast<std::size_t>(of)];
@@ -98,18 +98,18 @@ double curl_at(const TheorySetting& s, std::span<const int> companions, int i, i
   return f(i, j) - f(i, last) + f(j, last) - f(j, i) + f(last, i) - f(last, j);
 }
 
-double mean_curl_work(const TheorySetting& s) { return check_differences(s, CompanionMap(s)); }
+double mean_curl_work(const TheorySetting& s) { return check_differences(s, OthersMap(s)); }
 
 MeanCurl mean_absolute_curl(const TheorySetting& s) {
-  CompanionMap map(s);
+  OthersMap map(s);
   const auto levels = static_cast<std::size_t>(s.levels());
   check_differences(s, map);
   std::vector<double> d(levels * levels, 0.0);
   const double* last = &d[(levels - 1) * levels];
   double sum = 0;
   MeanCurl mean;
-  for_each_histogram(s.levels(), s.members - 2, [&](std::span<const int> companions) {
-    map.differences(companions, d);
+  for_each_histogram(s.levels(), s.members - 2, [&](std::span<const int> others) {
+    map.differences(others, d);
     double here = 0;
     for (std::size_t j = 1; j + 1 < levels; ++j)
       for (std::size_t i = 0; i < j; ++i) here += math::abs((last[i] - last[j]) - d[j * levels + i]);
@@ -123,18 +123,18 @@ MeanCurl mean_absolute_curl(const TheorySetting& s) {
 }
 
 std::vector<double> field_curl(const TheorySetting& s, std::span<const double> p) {
-  CompanionMap map(s);
+  OthersMap map(s);
   const auto levels = static_cast<std::size_t>(s.levels());
   check_differences(s, map);
-  const Multinomial probability(p, s.members - 2);
+  const Multinomial multinomial(p, s.members - 2);
   std::vector<double> d(levels * levels, 0.0), curl(levels * levels, 0.0);
   const double* last = &d[(levels - 1) * levels];
-  for_each_histogram(s.levels(), s.members - 2, [&](std::span<const int> companions) {
-    const double chance = probability(companions) * (s.members - 1);
-    if (chance == 0) return;
-    map.differences(companions, d);
+  for_each_histogram(s.levels(), s.members - 2, [&](std::span<const int> others) {
+    const double probability = multinomial(others) * (s.members - 1);
+    if (probability == 0) return;
+    map.differences(others, d);
     for (std::size_t j = 1; j + 1 < levels; ++j)
-      for (std::size_t i = 0; i < j; ++i) curl[i * levels + j] += chance * ((last[i] - last[j]) - d[j * levels + i]);
+      for (std::size_t i = 0; i < j; ++i) curl[i * levels + j] += probability * ((last[i] - last[j]) - d[j * levels + i]);
   });
   for (std::size_t j = 1; j < levels; ++j)
     for (std::size_t i = 0; i < j; ++i) curl[j * levels + i] = -curl[i * levels + j];
@@ -142,21 +142,21 @@ std::vector<double> field_curl(const TheorySetting& s, std::span<const double> p
 }
 
 double relative_curl(const TheorySetting& s, std::span<const double> p) {
-  CompanionMap map(s);
+  OthersMap map(s);
   const std::size_t levels = p.size();
   check_histogram_work(s.levels(), s.members - 2, static_cast<double>(levels * levels) * map.gain_cost());
-  const Multinomial probability(p, s.members - 2);
+  const Multinomial multinomial(p, s.members - 2);
   std::vector<double> jacobian(levels * levels, 0.0), gain(levels);  // [j][i] E f_i(s + e_j), a factor M - 1 left out
   std::vector<int> beside(levels);
-  for_each_histogram(s.levels(), s.members - 2, [&](std::span<const int> companions) {
-    const double chance = probability(companions);
-    if (chance == 0) return;
-    std::copy(companions.begin(), companions.end(), beside.begin());
+  for_each_histogram(s.levels(), s.members - 2, [&](std::span<const int> others) {
+    const double probability = multinomial(others);
+    if (probability == 0) return;
+    std::copy(others.begin(), others.end(), beside.begin());
     for (std::size_t j = 0; j < levels; ++j) {
       ++beside[j];
       map.gains(beside, gain);
       --beside[j];
-      for (std::size_t i = 0; i < levels; ++i) jacobian[j * levels + i] += chance * gain[i];
+      for (std::size_t i = 0; i < levels; ++i) jacobian[j * levels + i] += probability * gain[i];
     }
   });
   // C J C, C = I - 11'/K: what the tangent space sees of it
@@ -186,21 +186,21 @@ bool by_group_median(const EstimatorConfig& c, double median) {
   return c.form == Form::odrpo && reads_median(c.weight) && median != median;
 }
 
-/// Pr(Bin(members, p) > x) for x = 0..members-1: the law by its ratios from the mode on, summed from the upper end.
+/// Pr(Bin(members, p) > x) for x = 0..members-1: the distribution by its ratios from the mode on, summed from the upper end.
 std::vector<double> tails(int members, double p) {
   const auto size = static_cast<std::size_t>(members) + 1;
-  std::vector<double> law(size, 0.0);
+  std::vector<double> distribution(size, 0.0);
   const auto mode = static_cast<std::size_t>(std::min<double>(members, math::floor((members + 1) * p)));
-  law[mode] = 1;
+  distribution[mode] = 1;
   for (std::size_t x = mode; x + 1 < size && p < 1; ++x)
-    law[x + 1] = law[x] * static_cast<double>(size - 1 - x) / static_cast<double>(x + 1) * (p / (1 - p));
+    distribution[x + 1] = distribution[x] * static_cast<double>(size - 1 - x) / static_cast<double>(x + 1) * (p / (1 - p));
   for (std::size_t x = mode; x > 0 && p > 0; --x)
-    law[x - 1] = law[x] * static_cast<double>(x) / static_cast<double>(size - x) * ((1 - p) / p);
+    distribution[x - 1] = distribution[x] * static_cast<double>(x) / static_cast<double>(size - x) * ((1 - p) / p);
   double total = 0;
-  for (const double probability : law) total += probability;
+  for (const double probability : distribution) total += probability;
   double above = 0;
   std::vector<double> tail(size - 1);
-  for (std::size_t x = size - 1; x > 0; --x) tail[x - 1] = (above += law[x]) / total;
+  for (std::size_t x = size - 1; x > 0; --x) tail[x - 1] = (above += distribution[x]) / total;
   return tail;
 }
 

@@ -18,7 +18,7 @@ inline constexpr double most_theory_work = 1e9;
 double check_histogram_work(int levels, int members, double each);
 
 /// F_k(p) = dh/dp_k = E_{s ~ Multi(M-1, p)} f_k(s): the expected advantage of a member at level k. p >= 0 has the sum 1 and one entry for
-/// each level. Sums over all C(M+K-2, K-1) histograms of companions; Failure(Exit::limits) where they would take too long, and for what
+/// each level. Sums over all C(M+K-2, K-1) histograms of others; Failure(Exit::limits) where they would take too long, and for what
 /// theory_refusal() refuses.
 std::vector<double> update_field(const TheorySetting& setting, std::span<const double> p);
 
@@ -40,7 +40,7 @@ inline constexpr int loop_points = 400;
 
 /// The paper's condition for a scalar objective, literally: C_ij(s) = f_i(s+e_j) - f_i(s+e_K) + f_j(s+e_K) - f_j(s+e_i) + f_K(s+e_i) -
 /// f_K(s+e_j), s in S_(M-2), levels i, j from 0. By the definition of the estimator.
-double curl_at(const TheorySetting& setting, std::span<const int> companions, int i, int j);
+double curl_at(const TheorySetting& setting, std::span<const int> others, int i, int j);
 
 /// Mean absolute curl over s in S_(M-2): over all 1 <= i, j <= K, which the paper's quantifier says, and over i < j < K alone, which are
 /// the values that can differ (C_ji = -C_ij, C_iK = 0). pairs is NaN for K = 2.
@@ -78,7 +78,7 @@ struct ChannelField {
   double cosine = 0;               ///< of E g with the gradient of the expected value sum_j p_j R_j; NaN where either vanishes
 };
 
-/// The kinds of prompts have weights of sum 1. Flips: given the kind and the scores of the M - 1 companions, a member at true level j
+/// The kinds of prompts have weights of sum 1. Flips: given the kind and the scores of the M - 1 others, a member at true level j
 /// expects a_j = sum over k of P(k | j) f_k; a level i < j, drawn with weight p_i, is above where a_i > a_j by more than rounding.
 /// Sums over kinds and all histograms of scores. Failure `limits` as update_field(), before anything is summed.
 ChannelField channel_field(const TheorySetting& setting, std::span<const double> p, std::span<const LevelChannel> kinds);

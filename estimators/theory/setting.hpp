@@ -119,16 +119,16 @@ class HistogramIndex {
   std::vector<std::size_t> first_;   ///< [histograms + 1]
 };
 
-/// Probabilities of Multi(members, p) as a chain of binomial laws: level k takes n_k of those that no level below took, each with
+/// Probabilities of Multi(members, p) as a chain of binomial distributions: level k takes n_k of those that no level below took, each with
 /// probability p_k / (p_k + .. + p_K). Every sum has terms >= 0, so nothing cancels.
 class Multinomial {
  public:
-  Multinomial(std::span<const double> p, int members) : side_(static_cast<std::size_t>(members) + 1), law_(p.size() * side_ * side_, 0.0) {
+  Multinomial(std::span<const double> p, int members) : side_(static_cast<std::size_t>(members) + 1), distribution_(p.size() * side_ * side_, 0.0) {
     std::vector<double> from(p.size() + 1, 0.0);
     for (std::size_t k = p.size(); k-- > 0;) from[k] = from[k + 1] + p[k];
     for (std::size_t k = 0; k < p.size(); ++k) {
       const double own = from[k] > 0 ? p[k] / from[k] : 0, other = from[k] > 0 ? from[k + 1] / from[k] : 1;
-      double* row = &law_[k * side_ * side_];
+      double* row = &distribution_[k * side_ * side_];
       row[0] = 1;
       for (std::size_t m = 1; m < side_; ++m) {  // Bin(m, own) from Bin(m - 1, own)
         const double* before = row + (m - 1) * side_;
@@ -141,7 +141,7 @@ class Multinomial {
     std::size_t left = side_ - 1;
     for (std::size_t k = 0; k < counts.size(); ++k) {
       const auto taken = static_cast<std::size_t>(counts[k]);
-      probability *= law_[(k * side_ + left) * side_ + taken];
+      probability *= distribution_[(k * side_ + left) * side_ + taken];
       left -= taken;
     }
     return probability;
@@ -149,7 +149,7 @@ class Multinomial {
 
  private:
   std::size_t side_;         ///< members + 1
-  std::vector<double> law_;  ///< [levels][left][taken]
+  std::vector<double> distribution_;  ///< [levels][left][taken]
 };
 
 }  // namespace odrpo

@@ -40,7 +40,7 @@ struct GateEstimate {
   int blocks = 0;
   double mean, sd;  ///< sample sd (n - 1) of the blocks, at least 1e-5: times are whole nanoseconds
   double error;     ///< standard error of the mean: sd / sqrt(n), against a stored baseline with its error and the drift
-  double freedom;   ///< of the interval's t law: n - 1, against a stored baseline Satterthwaite's
+  double freedom;   ///< of the interval's t distribution: n - 1, against a stored baseline Satterthwaite's
   double lo, hi;    ///< at level 1 - alpha
   double alpha;     ///< two-sided, after Holm's correction
   double p;         ///< two-sided, that the ratio is within 1 / (1 + limit) .. 1 + limit; 1 where the mean is
@@ -150,7 +150,7 @@ struct StepsToGain {
 };
 StepsToGain steps_to_gain(const RunCurve& curve, double target);
 /// start + .9 (end - start) of the mean of two curves of one run; nothing where that has no gain. A target of one curve's end alone would
-/// make the other look slower: an end that is high by chance is reached late by another run.
+/// make the other look slower: an end that is high by probability is reached late by another run.
 std::optional<double> gain_target(const RunCurve& one, const RunCurve& other);
 
 }  // namespace odrpo

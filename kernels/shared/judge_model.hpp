@@ -33,7 +33,7 @@ struct PromptStates {
 /// nearer.
 struct ScoreModel {
   int lowest = 1;     ///< the lowest score, levels
-  int per_level = 1;  ///< 1 of whole scores
+  int per_level = 1;  ///< 1 of integer scores
   int scores = 0;
   PromptStates prompts;
   std::vector<double> likelihood;  ///< [states][scores] P(score | state)

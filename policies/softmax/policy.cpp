@@ -62,8 +62,8 @@ SoftmaxPolicy::SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const Op
   cumulative_.resize(batch_cells);
   total_.resize(shape.batch);
   logit_gradient_.assign(batch_cells, 0.0f);
-  old_chance_.assign(static_cast<std::size_t>(shape.batch) * shape.rollouts, 1.0f);
-  coefficient_.resize(old_chance_.size());
+  old_probability_.assign(static_cast<std::size_t>(shape.batch) * shape.rollouts, 1.0f);
+  coefficient_.resize(old_probability_.size());
   gradient_.assign(tabular() ? batch_cells : row_width_, 0.0f);
   peek_.resize(static_cast<std::size_t>(peek_rows) * shape.width);
   prompt_.resize(shape.batch);
@@ -144,7 +144,7 @@ void SoftmaxPolicy::to_parameters(const float* logit_gradient, float* out) const
 void SoftmaxPolicy::remember(const std::uint16_t* action) {
   for (int b = 0, k = 0; b < shape_.batch; ++b) {
     const float* pi = rows_.probability + static_cast<std::size_t>(b) * shape_.width;
-    for (int i = 0; i < shape_.rollouts; ++i, ++k) old_chance_[k] = std::max(pi[action[k]], smallest_chance);
+    for (int i = 0; i < shape_.rollouts; ++i, ++k) old_probability_[k] = std::max(pi[action[k]], smallest_probability);
   }
 }
 
@@ -162,8 +162,8 @@ double SoftmaxPolicy::gradient(const std::uint16_t* action, const float* advanta
   int clipped = 0;
   if (terms.mask || terms.reused) {
     const RatioLimits ratio = ratio_limits(terms.ratio_clip);
-    const float* old_chance = terms.reused ? old_chance_.data() : nullptr;
-    const RolloutWeights weights{kl, reference, scale, old_chance, ratio.lowest, ratio.highest, terms.mask};
+    const float* old_probability = terms.reused ? old_probability_.data() : nullptr;
+    const RolloutWeights weights{kl, reference, scale, old_probability, ratio.lowest, ratio.highest, terms.mask};
     clipped = stages_.coefficients(rows_, shape_.batch, shape_.width, shape_.rollouts, action, advantage, weights, coefficient_.data());
     stages_.logit_gradient_by(rows_, shape_.batch, shape_.width, shape_.rollouts, action, coefficient_.data(), by_logits);
   } else {

@@ -56,7 +56,7 @@ class SoftmaxPolicy {
   void forward(int t, const std::uint32_t* prompt);
   /// action[b][i] from word[b][blocks][4].
   void sample(const std::uint32_t* word, int blocks, std::uint16_t* action) const;
-  /// Remembers pi(a_i) of the batch as pi_old, at least smallest_chance, for later epochs on the same rollouts.
+  /// Remembers pi(a_i) of the batch as pi_old, at least smallest_probability, for later epochs on the same rollouts.
   void remember(const std::uint16_t* action);
   /// Gradient of the batch objective by the parameters, to out[gradient_size()]: mean over the kept rollouts of c_i grad ln pi(a_i),
   /// c_i = advantage_i rho_i [not clipped] - kl (1 - pi_ref / pi); rho_i = pi / pi_old when the rollouts are reused, else 1. Clipped: the
@@ -116,7 +116,7 @@ class SoftmaxPolicy {
   std::vector<RowVisit> visits_, by_age_;               // of the batch; the same in order of n
   std::vector<float> logits_, bias_;                    // linear: [B][width], [width]
   std::vector<float> probability_, cumulative_, total_, logit_gradient_, gradient_, peek_;
-  std::vector<float> old_chance_, coefficient_;  // [B][G]
+  std::vector<float> old_probability_, coefficient_;  // [B][G]
   std::vector<std::uint32_t> prompt_;            // of the batch
   SoftmaxRows rows_{};
 };

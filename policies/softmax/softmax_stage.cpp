@@ -277,8 +277,8 @@ static void logit_gradient(const SoftmaxRows& rows, int count, int width, int ro
     float coefficient[256];
     f32x8 sums = splat(0);
     for (int i = 0; i < rollouts; i += 8) {
-      const f32x8 chance = gather(pi, chosen + i, rollouts - i, 1.0f), a = load_some(advantages + i, rollouts - i, 0.0f);
-      f32x8 c = row_math::penalised(a, chance, kl, reference) * scale;
+      const f32x8 probability = gather(pi, chosen + i, rollouts - i, 1.0f), a = load_some(advantages + i, rollouts - i, 0.0f);
+      f32x8 c = row_math::penalised(a, probability, kl, reference) * scale;
       for (int l = rollouts - i; l < 8; ++l) c[l] = 0;
       store(coefficient + i, c);
       sums += c;
@@ -302,16 +302,16 @@ static int coefficients(const SoftmaxRows& rows, int count, int width, int rollo
     const float* pi = rows.probability + static_cast<std::size_t>(b) * width;
     for (int i = 0; i < rollouts; i += 8) {
       const int first = b * rollouts + i, here = rollouts - i;
-      const f32x8 chance = gather(pi, action + first, here, 1.0f), a = load_some(advantage + first, here, 0.0f);
+      const f32x8 probability = gather(pi, action + first, here, 1.0f), a = load_some(advantage + first, here, 0.0f);
       const i32x8 part = w.mask ? lanes_of_mask(w.mask + first, here) : i32x8{} == 0;
       f32x8 c;
-      if (w.old_chance) {
-        const f32x8 ratio = chance / load_some(w.old_chance + first, here, 1.0f);
+      if (w.old_probability) {
+        const f32x8 ratio = probability / load_some(w.old_probability + first, here, 1.0f);
         const i32x8 over = ((a > 0) & (ratio > w.highest)) | ((a < 0) & (ratio < w.lowest));
         clipped += count_true(over & part);
-        c = row_math::penalised(over ? splat(0) : a * ratio, max(chance, splat(smallest_chance)), w.kl, w.reference);
+        c = row_math::penalised(over ? splat(0) : a * ratio, max(probability, splat(smallest_probability)), w.kl, w.reference);
       } else {
-        c = row_math::penalised(a, chance, w.kl, w.reference);
+        c = row_math::penalised(a, probability, w.kl, w.reference);
       }
       c = part ? c * w.scale : splat(0);
       if (here >= 8) store(out + first, c);

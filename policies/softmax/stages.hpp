@@ -42,15 +42,15 @@ struct ExactMeans {
   double entropy = 0;  ///< -sum_a pi_a ln pi_a, nats
 };
 
-/// The least probability a ratio is taken to: the chance of a rollout when it was drawn, and the chance under a KL penalty later on, count
+/// The least probability a ratio is taken to: the probability of a rollout when it was drawn, and the probability under a KL penalty later on, count
 /// as no less. Sampling stands for cells of 2^-23, so that such rollouts are not met; but with it every ratio is at most 2^48 and every
 /// square of a gradient has room in a float.
-inline constexpr float smallest_chance = 0x1p-48f;
+inline constexpr float smallest_probability = 0x1p-48f;
 
 /// What makes a coefficient of an advantage when it takes more than the penalty; arrays are [rows][rollouts].
 struct RolloutWeights {
   float kl, reference, scale;
-  const float* old_chance;   ///< pi_old of each rollout, >= smallest_chance; null = drawn by these rows: every ratio is 1
+  const float* old_probability;   ///< pi_old of each rollout, >= smallest_probability; null = drawn by these rows: every ratio is 1
   float lowest, highest;     ///< clipped: a positive advantage with a ratio above `highest`, a negative one with a ratio below `lowest`
   const std::uint8_t* mask;  ///< 0 = no part: coefficient exactly 0, whatever its advantage; null = all take part
 };

@@ -1,7 +1,7 @@
 // Causal attention, forward and backward, with keys kept transposed: a query meets eight keys at once. Included by transformer_stage.cpp.
 
 // Scores of a (scaled) query against n keys stored in blocks of eight, [room / 8][8 parts][8]; lanes up to the next multiple of 8 get no
-// chance. Returns their largest.
+// probability. Returns their largest.
 template <int parts>
 static inline f32x8 scores(const float* q, const float* keys, int n, float* to, f32x8 largest) {
   constexpr int hw = 8 * parts;
@@ -51,7 +51,7 @@ static inline void add_values(int n, const float* p, const float* values, int st
   }
 }
 
-// One query of one head: `fixed` keys of the prompt, then `own` keys; chances [fixed_room | own_room] with zeros where there is no key.
+// One query of one head: `fixed` keys of the prompt, then `own` keys; probabilities [fixed_room | own_room] with zeros where there is no key.
 template <int parts>
 static inline void query(const float* q, int fixed, int fixed_room, const float* fixed_keys, const float* fixed_values, int fixed_stride,
                          int own, int own_room, const float* own_keys, const float* own_values, float* p, float* mixed) {
@@ -79,7 +79,7 @@ static inline void query(const float* q, int fixed, int fixed_room, const float*
 }
 
 template <int parts>
-static void attend_prompts_by(const AttentionShape& s, const KeyCache& cache, int prompts, float* chance, float* mixed) {
+static void attend_prompts_by(const AttentionShape& s, const KeyCache& cache, int prompts, float* probability, float* mixed) {
   constexpr int hw = 8 * parts;
   const int row = 3 * s.width;
   for (int b = 0; b < prompts; ++b) {
@@ -90,7 +90,7 @@ static void attend_prompts_by(const AttentionShape& s, const KeyCache& cache, in
         for (int c = 0; c < hw; ++c) keys[key_place(hw, j) + 8 * c] = qkv[j * row + s.width + h * hw + c];
       for (int i = 0; i < s.prompt; ++i) {
         const std::size_t at = static_cast<std::size_t>(b) * s.prompt + i;
-        float* p = chance + (at * s.heads + h) * s.keys_room();
+        float* p = probability + (at * s.heads + h) * s.keys_room();
         // causal among themselves: the query sees i + 1 of the fixed keys
         query<parts>(qkv + i * row + h * hw, i + 1, s.prompt_room, keys, qkv + 2 * s.width + h * hw, row, 0, 0, keys, qkv, p,
                      mixed + at * s.width + h * hw);
@@ -101,38 +101,38 @@ static void attend_prompts_by(const AttentionShape& s, const KeyCache& cache, in
 
 template <int parts>
 static void attend_by(const AttentionShape& s, const KeyCache& cache, int rows, const int* sequence, int per_prompt, int t,
-                      const float* qkv, float* chance, float* mixed) {
+                      const float* qkv, float* probability, float* mixed) {
   constexpr int hw = 8 * parts;
   const int row = 3 * s.width;
   for (int i = 0; i < rows; ++i, qkv += row, mixed += s.width) {
     const int b = sequence[i] / per_prompt;
     const float* prompt = cache.prompt_qkv + static_cast<std::size_t>(b) * s.prompt * row;
-    for (int h = 0; h < s.heads; ++h, chance += s.keys_room()) {
+    for (int h = 0; h < s.heads; ++h, probability += s.keys_room()) {
       const std::size_t own = (static_cast<std::size_t>(sequence[i]) * s.heads + h) * hw * s.response_room;
       float *keys = cache.keys + own, *values = cache.values + own;
       for (int c = 0; c < hw; ++c) keys[key_place(hw, t) + 8 * c] = qkv[s.width + h * hw + c];
       for (int c = 0; c < hw; c += 8) store(values + t * hw + c, load(qkv + 2 * s.width + h * hw + c));
       query<parts>(qkv + h * hw, s.prompt, s.prompt_room,
                    cache.prompt_keys + (static_cast<std::size_t>(b) * s.heads + h) * hw * s.prompt_room, prompt + 2 * s.width + h * hw, row,
-                   t + 1, s.response_room, keys, values, chance, mixed + h * hw);
+                   t + 1, s.response_room, keys, values, probability, mixed + h * hw);
     }
   }
 }
 
-static void attend_prompts(const AttentionShape& s, const KeyCache& cache, int prompts, float* chance, float* mixed) {
+static void attend_prompts(const AttentionShape& s, const KeyCache& cache, int prompts, float* probability, float* mixed) {
   switch (s.head_width()) {
-    case 8: return attend_prompts_by<1>(s, cache, prompts, chance, mixed);
-    case 16: return attend_prompts_by<2>(s, cache, prompts, chance, mixed);
-    default: return attend_prompts_by<4>(s, cache, prompts, chance, mixed);
+    case 8: return attend_prompts_by<1>(s, cache, prompts, probability, mixed);
+    case 16: return attend_prompts_by<2>(s, cache, prompts, probability, mixed);
+    default: return attend_prompts_by<4>(s, cache, prompts, probability, mixed);
   }
 }
 
 static void attend(const AttentionShape& s, const KeyCache& cache, int rows, const int* sequence, int per_prompt, int t, const float* qkv,
-                   float* chance, float* mixed) {
+                   float* probability, float* mixed) {
   switch (s.head_width()) {
-    case 8: return attend_by<1>(s, cache, rows, sequence, per_prompt, t, qkv, chance, mixed);
-    case 16: return attend_by<2>(s, cache, rows, sequence, per_prompt, t, qkv, chance, mixed);
-    default: return attend_by<4>(s, cache, rows, sequence, per_prompt, t, qkv, chance, mixed);
+    case 8: return attend_by<1>(s, cache, rows, sequence, per_prompt, t, qkv, probability, mixed);
+    case 16: return attend_by<2>(s, cache, rows, sequence, per_prompt, t, qkv, probability, mixed);
+    default: return attend_by<4>(s, cache, rows, sequence, per_prompt, t, qkv, probability, mixed);
   }
 }
 
@@ -203,12 +203,12 @@ static void attend_backward_by(const AttentionShape& s, const KeyCache& cache, i
   float *q = own_transposed + hw * rows, *dout = q + rows * hw, *p = dout + rows * hw, *ds = p + static_cast<std::size_t>(rows) * room;
   float *prompt_dk = ds + static_cast<std::size_t>(rows) * room, *prompt_dv = prompt_dk + static_cast<std::size_t>(s.heads) * s.prompt * hw;
   const auto gather = [&](int t, std::size_t at, int h, int from, int count) {
-    const float *query = g.qkv + at * row + h * hw, *d = g.dmixed + at * s.width + h * hw, *chance = g.chance + (at * s.heads + h) * room;
+    const float *query = g.qkv + at * row + h * hw, *d = g.dmixed + at * s.width + h * hw, *probability = g.probability + (at * s.heads + h) * room;
     for (int c = 0; c < hw; c += 8) {
       store(q + t * hw + c, load(query + c));
       store(dout + t * hw + c, load(d + c));
     }
-    for (int j = 0; j < count; j += 8) store(p + t * count + j, load(chance + from + j));
+    for (int j = 0; j < count; j += 8) store(p + t * count + j, load(probability + from + j));
   };
   for (int b = 0; b < prompts; ++b) {
     const std::size_t first = static_cast<std::size_t>(b) * s.prompt;

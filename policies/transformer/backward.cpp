@@ -11,7 +11,7 @@ namespace {
 
 // What the coefficients need of a pass; site_of(s, t) chose token t of sequence s.
 template <class SiteOf>
-TransformerReport coefficients_by(int sequences, int longest, int sites, SiteOf site_of, const float* log_chance, const float* entropies,
+TransformerReport coefficients_by(int sequences, int longest, int sites, SiteOf site_of, const float* log_probability, const float* entropies,
                                   const Rollouts& rollouts, const TransformerLoss& loss, const LearnFrom& from, TokenCoefficients& out) {
   TransformerReport r;
   for (int s = 0; s < sequences; ++s)
@@ -33,7 +33,7 @@ TransformerReport coefficients_by(int sequences, int longest, int sites, SiteOf 
     for (int t = 0; t < length; ++t) {
       const std::size_t i = static_cast<std::size_t>(s) * longest + t;
       const int site = site_of(s, t);
-      const double now = log_chance[i], entropy = entropies[site];
+      const double now = log_probability[i], entropy = entropies[site];
       const double ratio = from.old_log ? math::exp(now - from.old_log[i]) : 1.0;
       double surrogate = ratio * from.coefficient[s], slope = surrogate;
       if (loss.ratio_clip > 0) {
@@ -52,7 +52,7 @@ TransformerReport coefficients_by(int sequences, int longest, int sites, SiteOf 
       }
       r.objective += weight * (surrogate + loss.entropy * entropy);
       r.entropy += entropy;
-      r.log_chance += now;
+      r.log_probability += now;
       out.token[i] = static_cast<float>(weight * slope);
       out.site_sum[site] += out.token[i];
       out.site_bonus[site] += static_cast<float>(weight * loss.entropy);
@@ -61,7 +61,7 @@ TransformerReport coefficients_by(int sequences, int longest, int sites, SiteOf 
   const double tokens = static_cast<double>(r.tokens);
   r.kl /= tokens;
   r.entropy /= tokens;
-  r.log_chance /= tokens;
+  r.log_probability /= tokens;
   r.clipped = clipped / tokens;
   r.length = tokens / static_cast<double>(r.responses);
   return r;
@@ -73,13 +73,13 @@ TransformerReport token_coefficients(const TransformerPass& pass, const Rollouts
                                      const LearnFrom& from, TokenCoefficients& out) {
   return coefficients_by(
       pass.rows().prompts * pass.rows().per_prompt, pass.shape().response, pass.sites(), [&](int s, int t) { return pass.site(s, t); },
-      pass.log_chance().data(), pass.entropy.data(), rollouts, loss, from, out);
+      pass.log_probability().data(), pass.entropy.data(), rollouts, loss, from, out);
 }
 
-TransformerReport token_coefficients(const FixedRows& rows, const float* log_chance, const float* entropy, const Rollouts& rollouts,
+TransformerReport token_coefficients(const FixedRows& rows, const float* log_probability, const float* entropy, const Rollouts& rollouts,
                                      const TransformerLoss& loss, const LearnFrom& from, TokenCoefficients& out) {
   return coefficients_by(
-      sequences_of(rows), rows.response, sites_of(rows), [&](int s, int t) { return site_of(rows, s, t); }, log_chance, entropy, rollouts,
+      sequences_of(rows), rows.response, sites_of(rows), [&](int s, int t) { return site_of(rows, s, t); }, log_probability, entropy, rollouts,
       loss, from, out);
 }
 
@@ -174,7 +174,7 @@ void TransformerBackward::layer(TransformerPass& pass, const NetWeights& w, int 
     product.plain(n, d, d, dx, d, out_.data(), d, dmixed_.data() + from, d, false);
   }
   stage.attend_backward(pass.attention, pass.cache[l], rows.prompts,
-                        {kept.qkv.data(), kept.chance.data(), dmixed_.data(), dqkv_.data(), rows.place.data(), rows.count.data(),
+                        {kept.qkv.data(), kept.probability.data(), dmixed_.data(), dqkv_.data(), rows.place.data(), rows.count.data(),
                          rows.per_prompt, attention_scratch_.data()});
   for (int i = 0; i < all; i += chunk_) {
     const int n = std::min(chunk_, all - i);

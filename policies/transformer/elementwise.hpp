@@ -23,7 +23,7 @@ ODRPO_HD typename O::F gelu_slope(typename O::F x, typename O::F s, typename O::
 
 /// A logit's ln p under the temperature; -200 stands for less, whose exponent is 0, so that 0 times it is 0.
 template <class O>
-ODRPO_HD typename O::F log_chance(typename O::F logit, float inverse_temperature, float log_total) {
+ODRPO_HD typename O::F log_probability(typename O::F logit, float inverse_temperature, float log_total) {
   using F = typename O::F;
   const F z = logit * inverse_temperature - log_total, low = z < 0.0f ? z : F{};
   return low > -200.0f ? low : F{} - 200.0f;

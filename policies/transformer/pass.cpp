@@ -44,7 +44,7 @@ TransformerPass::TransformerPass(const TransformerShape& s, int prompts, int per
   rows_.sequence.resize(all);
   rows_.place.resize(sequences * (s.response - 1));
   rows_.count.resize(sequences);
-  log_chance_.resize(sequences * s.response);
+  log_probability_.resize(sequences * s.response);
   site_x = Floats(sites * d);
   site_inverse = Floats(sites);
   logits = Floats(sites * s.vocabulary);
@@ -53,9 +53,9 @@ TransformerPass::TransformerPass(const TransformerShape& s, int prompts, int per
   normed_ = Floats(slice * d);
   hidden_ = Floats(slice * s.hidden());
   last_ = Floats(prompt_rows * d);
-  const std::size_t chances = static_cast<std::size_t>(s.heads) * attention.keys_room();
+  const std::size_t probabilities = static_cast<std::size_t>(s.heads) * attention.keys_room();
   for (int l = 0; l < (keep ? s.layers : 1); ++l)
-    layer.push_back({Floats(kept * d), Floats(kept), Floats(kept * 3 * d), Floats(kept * chances), Floats(kept * d), Floats(kept * d),
+    layer.push_back({Floats(kept * d), Floats(kept), Floats(kept * 3 * d), Floats(kept * probabilities), Floats(kept * d), Floats(kept * d),
                      Floats(kept), Floats(kept * s.hidden())});
   for (int l = 0; l < s.layers; ++l) {
     const std::size_t own = sequences * d * attention.response_room;
@@ -71,7 +71,7 @@ void TransformerPass::begin(int prompts, const std::uint16_t* prompt, double tem
   rows_.rows = prompts * shape_.prompt;
   rows_.first.assign(1, rows_.rows);
   std::fill(rows_.count.begin(), rows_.count.end(), 0);
-  std::fill(log_chance_.begin(), log_chance_.end(), 0.0f);
+  std::fill(log_probability_.begin(), log_probability_.end(), 0.0f);
   for (int i = 0; i < rows_.rows; ++i) {
     rows_.id[i] = prompt[i];
     rows_.at[i] = i % shape_.prompt;
@@ -87,9 +87,9 @@ void TransformerPass::push_row(int sequence, int t, std::uint16_t token) {
   rows_.count[sequence] = t + 1;
 }
 
-void TransformerPass::note_chance(int sequence, int t, std::uint16_t token) {
+void TransformerPass::note_probability(int sequence, int t, std::uint16_t token) {
   const int at = site(sequence, t);
-  log_chance_[static_cast<std::size_t>(sequence) * shape_.response + t] =
+  log_probability_[static_cast<std::size_t>(sequence) * shape_.response + t] =
       logits[static_cast<std::size_t>(at) * shape_.vocabulary + token] * static_cast<float>(1.0 / temperature_) - log_total[at];
 }
 
@@ -102,13 +102,13 @@ void TransformerPass::run_layers(const NetWeights& w, int first, int count, cons
     LayerRows& rows = layer[keep_ ? l : 0];
     const WeightTable::Layer& at = w.table.layer[l];
     float *x = rows.x.data() + from * d, *y = rows.y.data() + from * d, *mixed = rows.mixed.data() + from * d;
-    float *up = rows.up.data() + from * shape_.hidden(), *chance = rows.chance.data() + from * shape_.heads * attention.keys_room();
+    float *up = rows.up.data() + from * shape_.hidden(), *probability = rows.probability.data() + from * shape_.heads * attention.keys_room();
     float* qkv = sequence ? rows.qkv.data() + from * 3 * d : cache[l].prompt_qkv;
     if (l == 0) stages.embed(count, d, &rows_.id[first], &rows_.at[first], flat + w.table.token, flat + w.table.position, x);
     stages.norm(count, d, x, flat + at.norm1, rows.inverse1.data() + from, normed_.data());
     product.plain(count, 3 * d, d, normed_.data(), d, flat + at.qkv, 3 * d, qkv, 3 * d, false);
-    if (sequence) stages.attend(attention, cache[l], count, sequence, rows_.per_prompt, t, qkv, chance, mixed);
-    else stages.attend_prompts(attention, cache[l], rows_.prompts, chance, mixed);
+    if (sequence) stages.attend(attention, cache[l], count, sequence, rows_.per_prompt, t, qkv, probability, mixed);
+    else stages.attend_prompts(attention, cache[l], rows_.prompts, probability, mixed);
     std::copy(x, x + n * d, y);
     product.plain(count, d, d, mixed, d, flat + at.out, d, y, d, true);
     stages.norm(count, d, y, flat + at.norm2, rows.inverse2.data() + from, normed_.data());
@@ -126,7 +126,7 @@ void TransformerPass::heads(const NetWeights& w, int first_site, int count) {
   const int d = shape_.width, v = shape_.vocabulary;
   stages.norm(count, d, site_x.data() + from * d, w.flat.data() + w.table.final_norm, site_inverse.data() + from, normed_.data());
   product.plain(count, v, d, normed_.data(), d, w.head.data(), v, logits.data() + from * v, v, false);
-  stages.chances(count, v, logits.data() + from * v, static_cast<float>(1.0 / temperature_), log_total.data() + from,
+  stages.probabilities(count, v, logits.data() + from * v, static_cast<float>(1.0 / temperature_), log_total.data() + from,
                  entropy.data() + from);
 }
 
@@ -163,7 +163,7 @@ void TransformerPass::write(const NetWeights& w, int prompts, const std::uint16_
     for (const int s : live_) {
       const std::uint16_t token = choose(site(s, t), s, t);
       out.token[static_cast<std::size_t>(s) * longest + t] = token;
-      note_chance(s, t, token);
+      note_probability(s, t, token);
       if (token == shape_.end) out.length[s] = t + 1;
       else live_[going++] = s;
     }
@@ -201,7 +201,7 @@ void TransformerPass::read(const NetWeights& w, int prompts, const std::uint16_t
     for (int s = 0; s < sequences; ++s) {
       if (t >= given.length[s]) continue;
       const std::uint16_t token = given.token[static_cast<std::size_t>(s) * longest + t];
-      note_chance(s, t, token);
+      note_probability(s, t, token);
       if (t + 1 < given.length[s]) push_row(s, t, token);
     }
     if (t + 1 < longest) run_slice(w, t);
@@ -232,8 +232,8 @@ Sizes sizes_of(const TransformerShape& s, int prompts, int per_prompt) {
 
 double pass_bytes(const TransformerShape& s, int prompts, int per_prompt, bool keep) {
   const Sizes n = sizes_of(s, prompts, per_prompt);
-  const double slice = std::max(n.prompt_rows, n.sequences), chances = s.heads * (n.prompt_room + n.response_room);
-  const double of_layer = (keep ? n.rows : slice) * (10 * n.width + 2 + chances);
+  const double slice = std::max(n.prompt_rows, n.sequences), probabilities = s.heads * (n.prompt_room + n.response_room);
+  const double of_layer = (keep ? n.rows : slice) * (10 * n.width + 2 + probabilities);
   const double keys = n.width * (n.prompts * n.prompt_room + 2 * n.sequences * n.response_room) + (keep ? 0 : 3 * n.width * n.prompt_rows);
   const double floats = n.sites * (n.width + n.vocabulary + 3) + slice * 5 * n.width + n.prompt_rows * n.width +
                         (keep ? n.layers : 1) * of_layer + n.layers * keys + n.sequences * s.response;
@@ -247,7 +247,7 @@ double policy_bytes(const TransformerConfig& config, const TransformerShape& s, 
   const double trained = config.lora_rank > 0 ? adapters : weights, head = n.width * n.vocabulary;
   const double backward = n.rows * 5 * n.width + n.sites * n.vocabulary + n.prompts * n.width + head + 12 * n.width * n.width +
                           10 * std::max(16384.0, 64 * n.width);
-  const double rollouts = n.sequences * (3 * s.response + 1) + 2 * n.sites;  // tokens and their chances, coefficients
+  const double rollouts = n.sequences * (3 * s.response + 1) + 2 * n.sites;  // tokens and their probabilities, coefficients
   const double floats = backward + rollouts + 3 * weights + 2 * head + 2 * trained + 2 * adapters;
   return 4 * floats + pass_bytes(s, prompts, per_prompt, true) + pass_bytes(s, prompts, per_prompt, false);
 }
@@ -267,7 +267,7 @@ const TransformerStages& transformer_stages(Isa isa) {
 
 std::size_t attention_scratch(const AttentionShape& s) {
   const std::size_t rows = static_cast<std::size_t>(std::max(s.prompt_room, s.response_room)), hw = s.head_width(), keys = s.keys_room();
-  // values transposed (prompt: of every head), queries and gradients of one head, chances and score gradients; the prompt's dK and dV
+  // values transposed (prompt: of every head), queries and gradients of one head, probabilities and score gradients; the prompt's dK and dV
   return hw * s.prompt_room * s.heads + hw * rows + 2 * rows * hw + 2 * rows * keys + 2 * s.heads * s.prompt * hw;
 }
 

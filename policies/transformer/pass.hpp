@@ -59,7 +59,7 @@ struct PassRows {
 
 /// What a layer keeps of its rows for the backward pass.
 struct LayerRows {
-  Floats x, inverse1, qkv, chance, mixed, y, inverse2, up;
+  Floats x, inverse1, qkv, probability, mixed, y, inverse2, up;
 };
 
 /// A pass. With `keep` all activations stay for a backward pass; else only keys, values and what the sites give.
@@ -86,7 +86,7 @@ class TransformerPass {
   }
   double temperature() const { return temperature_; }
   /// ln pi of each token under the temperature (before top-p), [S][response]; 0 behind a response's end.
-  const std::vector<float>& log_chance() const { return log_chance_; }
+  const std::vector<float>& log_probability() const { return log_probability_; }
 
   // per site: residual stream and its norm's inverse, logits, ln of their total, entropy
   Floats site_x, site_inverse, logits, log_total, entropy;
@@ -106,13 +106,13 @@ class TransformerPass {
   void run_layers(const NetWeights& weights, int first, int count, const int* sequence, int t, float* out);
   void heads(const NetWeights& weights, int first_site, int count);
   void push_row(int sequence, int t, std::uint16_t token);
-  void note_chance(int sequence, int t, std::uint16_t token);
+  void note_probability(int sequence, int t, std::uint16_t token);
 
   TransformerShape shape_;
   bool keep_;
   double temperature_ = 1;
   PassRows rows_;
-  std::vector<float> log_chance_;
+  std::vector<float> log_probability_;
   std::vector<Floats> key_room_;  // what `cache` points into
   Floats normed_, hidden_, last_;
   std::vector<int> live_;
@@ -133,7 +133,7 @@ struct TransformerReport {
   double objective = 0;        ///< its value before the update
   double kl = 0;               ///< mean k3 to the reference; 0 without one
   double entropy = 0;          ///< mean entropy, nats
-  double log_chance = 0;       ///< mean ln pi
+  double log_probability = 0;       ///< mean ln pi
   double length = 0;           ///< mean tokens per response
   double clipped = 0;          ///< share of tokens whose ratio was clipped
   double gradient_norm = 0;    ///< before clipping
@@ -157,8 +157,8 @@ struct LearnFrom {
 };
 TransformerReport token_coefficients(const TransformerPass& pass, const Rollouts& rollouts, const TransformerLoss& loss,
                                      const LearnFrom& from, TokenCoefficients& out);
-/// The same for a pass in fixed rows: log_chance[S][response], entropy[sites].
-TransformerReport token_coefficients(const FixedRows& rows, const float* log_chance, const float* entropy, const Rollouts& rollouts,
+/// The same for a pass in fixed rows: log_probability[S][response], entropy[sites].
+TransformerReport token_coefficients(const FixedRows& rows, const float* log_probability, const float* entropy, const Rollouts& rollouts,
                                      const TransformerLoss& loss, const LearnFrom& from, TokenCoefficients& out);
 
 /// Scratch of the backward pass.

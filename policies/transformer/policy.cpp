@@ -45,7 +45,7 @@ void TransformerPolicy::renew() {
 void TransformerPolicy::sample(const std::uint16_t* prompt, const std::uint32_t* word) {
   prompt_.assign(prompt, prompt + static_cast<std::size_t>(prompts_) * shape_.prompt);
   pass_.sample(weights_, prompts_, prompt, word, config_.temperature, config_.top_p, rollouts_);
-  old_log_ = pass_.log_chance();
+  old_log_ = pass_.log_probability();
   has_reference_ = false;
 }
 
@@ -54,7 +54,7 @@ void TransformerPolicy::read(const std::uint16_t* prompt, int prompts, const Rol
   if (&given != &rollouts_) rollouts_ = given;
   pass_.read(weights_, prompts, prompt_.data(), rollouts_, config_.temperature);
   if (fresh) {
-    old_log_ = pass_.log_chance();
+    old_log_ = pass_.log_probability();
     has_reference_ = false;
   }
 }
@@ -65,7 +65,7 @@ void TransformerPolicy::refer() {
 }
 
 TransformerReport TransformerPolicy::learn(int t, const float* coefficient, const std::uint8_t* mask, const TransformerLoss& loss) {
-  return update(t, {coefficient, mask, old_log_.data(), has_reference_ ? reference_pass_.log_chance().data() : nullptr}, loss);
+  return update(t, {coefficient, mask, old_log_.data(), has_reference_ ? reference_pass_.log_probability().data() : nullptr}, loss);
 }
 
 TransformerReport TransformerPolicy::imitate(int t, const std::uint16_t* prompt, int prompts, const Rollouts& demonstrations) {

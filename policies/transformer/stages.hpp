@@ -26,7 +26,7 @@ struct KeyCache {
 
 /// Pointers to the rows of attention's backward pass, of one layer.
 struct AttentionGradient {
-  const float *qkv, *chance, *dmixed;  ///< [rows][3 width], [rows][heads][keys_room], [rows][width]
+  const float *qkv, *probability, *dmixed;  ///< [rows][3 width], [rows][heads][keys_room], [rows][width]
   float* dqkv;                         ///< [rows][3 width], overwritten
   const int* place;                    ///< [S][response]: the row of a sequence's token
   const int* count;                    ///< [S]: how many of them there are
@@ -56,14 +56,14 @@ struct TransformerStages {
   /// y = gelu(x) again, and d <- d gelu'(x).
   void (*gelu_backward)(std::size_t n, const float* x, float* d, float* y);
   /// The rows of all prompts ([B][P]): keeps their keys, then attends among them.
-  void (*attend_prompts)(const AttentionShape&, const KeyCache&, int prompts, float* chance, float* mixed);
+  void (*attend_prompts)(const AttentionShape&, const KeyCache&, int prompts, float* probability, float* mixed);
   /// Token t of `rows` sequences, each after its prompt: keeps keys and values, then attends to the prompt and to tokens 0..t.
   void (*attend)(const AttentionShape&, const KeyCache&, int rows, const int* sequence, int per_prompt, int t, const float* qkv,
-                 float* chance, float* mixed);
+                 float* probability, float* mixed);
   /// Backward of both, for all prompts and their sequences.
   void (*attend_backward)(const AttentionShape&, const KeyCache&, int prompts, const AttentionGradient&);
   /// log_total = ln sum e^(logit / temperature) and the entropy of each row.
-  void (*chances)(int rows, int vocabulary, const float* logits, float inverse_temperature, float* log_total, float* entropy);
+  void (*probabilities)(int rows, int vocabulary, const float* logits, float inverse_temperature, float* log_total, float* entropy);
   /// The token each word picks from one row (definition::pick).
   void (*pick)(int vocabulary, const float* logits, float inverse_temperature, float log_total, float top_p, int count,
                const std::uint32_t* word, int stride, std::uint16_t* token);

@@ -83,7 +83,7 @@ static void adam(std::size_t n, const AdamStep& s, const float* gradient, float*
 
 // Softmax over the vocabulary: log-probabilities, entropy, sampling, gradient by the logits.
 
-static void chances(int rows, int vocabulary, const float* logits, float inverse_temperature, float* log_total, float* entropy) {
+static void probabilities(int rows, int vocabulary, const float* logits, float inverse_temperature, float* log_total, float* entropy) {
   for (int i = 0; i < rows; ++i, logits += vocabulary) {
     f32x8 largest = splat(-1e30f);
     for (int a = 0; a < vocabulary; a += 8) largest = max(largest, load_some(logits + a, vocabulary - a, -1e30f));
@@ -153,7 +153,7 @@ static void logit_gradient(int rows, int vocabulary, const float* logits, float 
                            const float* entropy, const float* coefficient, const float* bonus, float* d) {
   for (int i = 0; i < rows; ++i, logits += vocabulary, d += vocabulary)
     for (int a = 0; a < vocabulary; a += 8) {
-      const f32x8 l = float_math::log_chance<VectorLanes>(load_some(logits + a, vocabulary - a, -1e30f), inverse_temperature, log_total[i]);
+      const f32x8 l = float_math::log_probability<VectorLanes>(load_some(logits + a, vocabulary - a, -1e30f), inverse_temperature, log_total[i]);
       const f32x8 x = float_math::logit_slope<VectorLanes>(l, inverse_temperature, entropy[i], coefficient[i], bonus[i]);
       if (vocabulary - a >= 8) store(d + a, x);
       else
@@ -163,7 +163,7 @@ static void logit_gradient(int rows, int vocabulary, const float* logits, float 
 
 extern const TransformerStages transformer_table;
 const TransformerStages transformer_table = {embed,          norm,   norm_again,      norm_backward, gelu, gelu_backward,
-                                             attend_prompts, attend, attend_backward, chances,       pick, logit_gradient,
+                                             attend_prompts, attend, attend_backward, probabilities,       pick, logit_gradient,
                                              square_sum,     adam};
 
 }  // namespace odrpo::ODRPO_ISA

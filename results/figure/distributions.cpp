@@ -141,12 +141,12 @@ Figure profile_figure(const TableModel& table, std::span<const SeriesStyle> styl
       taus.push_back(tau);
       metrics.emplace_back([tau](const TaskScores& s) { return run_score_distribution(s, tau); });
     }
-    const auto laws = unit_bootstrap(scores, metrics, resamples, seed);
+    const auto distributions = unit_bootstrap(scores, metrics, resamples, seed);
     FigureSeries series{series_name(table, r), styles[r], {}};
-    for (std::size_t i = 0; i < laws.size(); ++i) {
-      const double wide = expanded_level(static_cast<int>(laws[i].fewest), static_cast<int>(laws[i].freedom), level);
-      const Interval interval = bca_interval(laws[i], wide);
-      series.points.push_back({taus[i], laws[i].estimate, interval.lo, interval.hi});
+    for (std::size_t i = 0; i < distributions.size(); ++i) {
+      const double wide = expanded_level(static_cast<int>(distributions[i].fewest), static_cast<int>(distributions[i].freedom), level);
+      const Interval interval = bca_interval(distributions[i], wide);
+      series.points.push_back({taus[i], distributions[i].estimate, interval.lo, interval.hi});
     }
     panel.series.push_back(std::move(series));
   }

@@ -23,11 +23,11 @@ double normal_quantile(double p) {
 }
 
 /// Values that are nearer than this are equal but for rounding.
-double tie_width(const BootstrapLaw& law) {
-  return tie_tolerance * std::max(std::fabs(law.resampled.front()), std::fabs(law.resampled.back()));
+double tie_width(const BootstrapDistribution& distribution) {
+  return tie_tolerance * std::max(std::fabs(distribution.resampled.front()), std::fabs(distribution.resampled.back()));
 }
 
-bool has_width(const BootstrapLaw& law) { return !law.resampled.empty() && law.resampled.back() - law.resampled.front() > tie_width(law); }
+bool has_width(const BootstrapDistribution& distribution) { return !distribution.resampled.empty() && distribution.resampled.back() - distribution.resampled.front() > tie_width(distribution); }
 
 /// Scores from which resamples are taken, each task in ascending order: what is picked needs no sorting, and equal picks give equal sums.
 class Pool {
@@ -120,36 +120,36 @@ double jackknife_acceleration(const TaskScores& jackknife) {
   return squares > 0 ? cubes / (6 * squares * std::sqrt(squares)) : undefined;
 }
 
-std::vector<BootstrapLaw> bootstrap(std::span<const std::uint32_t> sizes, std::size_t count, const Statistics& statistics, int resamples,
+std::vector<BootstrapDistribution> bootstrap(std::span<const std::uint32_t> sizes, std::size_t count, const Statistics& statistics, int resamples,
                                     std::uint64_t seed) {
-  std::vector<BootstrapLaw> laws(count, {undefined, {}, undefined, 0, 0});
-  if (sizes.empty() || std::find(sizes.begin(), sizes.end(), 0u) != sizes.end()) return laws;
+  std::vector<BootstrapDistribution> distributions(count, {undefined, {}, undefined, 0, 0});
+  if (sizes.empty() || std::find(sizes.begin(), sizes.end(), 0u) != sizes.end()) return distributions;
   std::vector<double> out(count);
   Picks picks = all_picks(sizes);
   statistics(picks, out);
   for (std::size_t k = 0; k < count; ++k) {
-    laws[k].estimate = out[k];
-    laws[k].resampled.reserve(static_cast<std::size_t>(resamples));
-    laws[k].fewest = *std::min_element(sizes.begin(), sizes.end());
-    laws[k].freedom = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0}) - sizes.size();
+    distributions[k].estimate = out[k];
+    distributions[k].resampled.reserve(static_cast<std::size_t>(resamples));
+    distributions[k].fewest = *std::min_element(sizes.begin(), sizes.end());
+    distributions[k].freedom = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0}) - sizes.size();
   }
   for (int b = 0; b < resamples; ++b) {
     draw_picks(sizes, seed, static_cast<std::uint32_t>(b), picks);
     statistics(picks, out);
-    for (std::size_t k = 0; k < count; ++k) laws[k].resampled.push_back(out[k]);
+    for (std::size_t k = 0; k < count; ++k) distributions[k].resampled.push_back(out[k]);
   }
-  for (BootstrapLaw& law : laws) {
-    if (std::any_of(law.resampled.begin(), law.resampled.end(), [](double v) { return std::isnan(v); })) law.resampled.clear();
-    std::sort(law.resampled.begin(), law.resampled.end());
+  for (BootstrapDistribution& distribution : distributions) {
+    if (std::any_of(distribution.resampled.begin(), distribution.resampled.end(), [](double v) { return std::isnan(v); })) distribution.resampled.clear();
+    std::sort(distribution.resampled.begin(), distribution.resampled.end());
   }
   if (*std::min_element(sizes.begin(), sizes.end()) > 1) {
     const std::vector<double> acceleration = accelerations(sizes, count, statistics);
-    for (std::size_t k = 0; k < count; ++k) laws[k].acceleration = acceleration[k];
+    for (std::size_t k = 0; k < count; ++k) distributions[k].acceleration = acceleration[k];
   }
-  return laws;
+  return distributions;
 }
 
-std::vector<BootstrapLaw> unit_bootstrap(const UnitScores& scores, std::span<const Metric> metrics, int resamples, std::uint64_t seed) {
+std::vector<BootstrapDistribution> unit_bootstrap(const UnitScores& scores, std::span<const Metric> metrics, int resamples, std::uint64_t seed) {
   Pool pool(scores);
   TaskScores picked;
   const Statistics statistics = [&](const Picks& picks, std::span<double> out) {
@@ -159,27 +159,27 @@ std::vector<BootstrapLaw> unit_bootstrap(const UnitScores& scores, std::span<con
   return bootstrap(scores.sizes, metrics.size(), statistics, resamples, seed);
 }
 
-Interval percentile_interval(const BootstrapLaw& law, double level) {
-  if (!has_width(law) || !(level > 0 && level < 1)) return {undefined, undefined};
-  return {quantile(law.resampled, (1 - level) / 2), quantile(law.resampled, (1 + level) / 2)};
+Interval percentile_interval(const BootstrapDistribution& distribution, double level) {
+  if (!has_width(distribution) || !(level > 0 && level < 1)) return {undefined, undefined};
+  return {quantile(distribution.resampled, (1 - level) / 2), quantile(distribution.resampled, (1 + level) / 2)};
 }
 
-Interval bca_interval(const BootstrapLaw& law, double level) {
-  if (!has_width(law) || !(level > 0 && level < 1)) return {undefined, undefined};
-  const double tie = tie_width(law);
-  const auto first = std::lower_bound(law.resampled.begin(), law.resampled.end(), law.estimate - tie);
-  const auto last = std::upper_bound(law.resampled.begin(), law.resampled.end(), law.estimate + tie);
-  const auto twice_below = (first - law.resampled.begin()) + (last - law.resampled.begin());
-  const double bias = normal_quantile(static_cast<double>(twice_below) / (2 * static_cast<double>(law.resampled.size())));
+Interval bca_interval(const BootstrapDistribution& distribution, double level) {
+  if (!has_width(distribution) || !(level > 0 && level < 1)) return {undefined, undefined};
+  const double tie = tie_width(distribution);
+  const auto first = std::lower_bound(distribution.resampled.begin(), distribution.resampled.end(), distribution.estimate - tie);
+  const auto last = std::upper_bound(distribution.resampled.begin(), distribution.resampled.end(), distribution.estimate + tie);
+  const auto twice_below = (first - distribution.resampled.begin()) + (last - distribution.resampled.begin());
+  const double bias = normal_quantile(static_cast<double>(twice_below) / (2 * static_cast<double>(distribution.resampled.size())));
   const double z = normal_quantile((1 - level) / 2);
   const auto adjusted = [&](double tail) {
-    const double shifted = bias + tail, shrink = 1 - law.acceleration * shifted;
+    const double shifted = bias + tail, shrink = 1 - distribution.acceleration * shifted;
     if (shrink <= 0) return shifted > 0 ? 1.0 : 0.0;  // the limit of the formula as shrink falls to 0
     return math::normal_cdf(bias + shifted / shrink);
   };
   const double lower = adjusted(z), upper = adjusted(-z);
   if (std::isnan(lower) || std::isnan(upper)) return {undefined, undefined};
-  return {quantile(law.resampled, lower), quantile(law.resampled, upper)};
+  return {quantile(distribution.resampled, lower), quantile(distribution.resampled, upper)};
 }
 
 DrawnQuantiles::DrawnQuantiles(std::span<const double> value, std::span<const std::uint32_t> unit, std::size_t units)

@@ -24,7 +24,7 @@ void draw_picks(std::span<const std::uint32_t> sizes, std::uint64_t seed, std::u
 using Statistics = std::function<void(const Picks& picks, std::span<double> out)>;
 
 /// What a bootstrap found of one statistic.
-struct BootstrapLaw {
+struct BootstrapDistribution {
   double estimate;                ///< of all items
   std::vector<double> resampled;  ///< of each resample, ascending; empty where one of them is NaN
   double acceleration;            ///< of BCa; NaN where leaving out any item changes nothing, and where a stratum has one item
@@ -34,14 +34,14 @@ struct BootstrapLaw {
 
 /// `count` statistics of strata of these sizes. An empty stratum gives NaN everywhere. `resamples` >= 1. The jackknife leaves out one
 /// item; of a stratum with more than 1000 items one of 1000 groups, which gives the same acceleration up to its noise.
-std::vector<BootstrapLaw> bootstrap(std::span<const std::uint32_t> sizes, std::size_t count, const Statistics& statistics, int resamples,
+std::vector<BootstrapDistribution> bootstrap(std::span<const std::uint32_t> sizes, std::size_t count, const Statistics& statistics, int resamples,
                                     std::uint64_t seed);
 
 /// The same of functions of scores, with units resampled: each brings its runs in all tasks. Where no unit has runs in two tasks, units are
 /// resampled within each task (rliable's StratifiedBootstrap). Of paired differences it is the paired bootstrap: a resampled unit serves
 /// both of its cells. A resample in which a task has no run leaves the statistic without an interval.
 using Metric = std::function<double(const TaskScores&)>;
-std::vector<BootstrapLaw> unit_bootstrap(const UnitScores& scores, std::span<const Metric> metrics, int resamples, std::uint64_t seed);
+std::vector<BootstrapDistribution> unit_bootstrap(const UnitScores& scores, std::span<const Metric> metrics, int resamples, std::uint64_t seed);
 
 /// Jackknife acceleration of several independent samples, jackknife[t][i] = the statistic without item i of stratum t:
 /// with U = (n_t - 1) (mean_i jackknife[t] - jackknife[t][i]), a = sum_t sum_i U^3 / n_t^3 / (6 (sum_t sum_i U^2 / n_t^2)^1.5).
@@ -53,12 +53,12 @@ struct Interval {
 };
 
 /// Quantiles (1 - level) / 2 and (1 + level) / 2 of the resampled values, linearly interpolated. NaN where all of them are equal.
-Interval percentile_interval(const BootstrapLaw& law, double level = 0.95);
+Interval percentile_interval(const BootstrapDistribution& distribution, double level = 0.95);
 
 /// Bias-corrected and accelerated interval. Resampled values that equal the estimate, up to rounding, count as half below it, as in
 /// scipy (which compares bits). NaN where all resampled values are equal, or all lie on one side of the estimate, or the acceleration is
 /// NaN.
-Interval bca_interval(const BootstrapLaw& law, double level = 0.95);
+Interval bca_interval(const BootstrapDistribution& distribution, double level = 0.95);
 
 // Quantiles of a long list in every resample of a bootstrap whose units are groups of the list's items.
 

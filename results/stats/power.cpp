@@ -64,7 +64,7 @@ double rejection_probability(const Rejection& rule, double away, double freedom)
   };
   const double spread = 10 / std::sqrt(2 * freedom), low = std::max(0.0, 1 - spread), high = 1 + spread;
   std::vector<double> cuts = {low, 1, high};
-  const auto cut_around = [&](double s, double slope) {  // where the limit is `away`: the normal law's step, 16 standard errors wide
+  const auto cut_around = [&](double s, double slope) {  // where the limit is `away`: the normal distribution's step, 16 standard errors wide
     for (const double at : {s - 8 / slope, s, s + 8 / slope})
       if (at > low && at < high) cuts.push_back(at);
   };

@@ -1,4 +1,4 @@
-// What paired t tests find, and how many pairs they need: probabilities over the law of a normal sample's mean and standard deviation.
+// What paired t tests find, and how many pairs they need: probabilities over the distribution of a normal sample's mean and standard deviation.
 #pragma once
 #include <span>
 

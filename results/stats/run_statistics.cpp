@@ -16,15 +16,15 @@ namespace {
 
 constexpr std::size_t at_once = 8;  // thresholds of one bootstrap: a million resamples of them take 64 MB
 
-Interval bootstrap_interval(const BootstrapLaw& law, const StatisticsOptions& o) {
-  if (o.interval == IntervalKind::percentile) return percentile_interval(law, o.level);
-  if (o.interval == IntervalKind::bca) return bca_interval(law, o.level);
-  return bca_interval(law, expanded_level(static_cast<int>(law.fewest), static_cast<int>(law.freedom), o.level));
+Interval bootstrap_interval(const BootstrapDistribution& distribution, const StatisticsOptions& o) {
+  if (o.interval == IntervalKind::percentile) return percentile_interval(distribution, o.level);
+  if (o.interval == IntervalKind::bca) return bca_interval(distribution, o.level);
+  return bca_interval(distribution, expanded_level(static_cast<int>(distribution.fewest), static_cast<int>(distribution.freedom), o.level));
 }
 
-Estimate estimate(const BootstrapLaw& law, const StatisticsOptions& o) {
-  const Interval i = bootstrap_interval(law, o);
-  return {law.estimate, i.lo, i.hi};
+Estimate estimate(const BootstrapDistribution& distribution, const StatisticsOptions& o) {
+  const Interval i = bootstrap_interval(distribution, o);
+  return {distribution.estimate, i.lo, i.hi};
 }
 
 /// Are the values equal but for rounding? An interval without width would say that the mean is known.
@@ -38,7 +38,7 @@ std::vector<Estimate> profile_of(const UnitScores& scores, const StatisticsOptio
     std::vector<Metric> metrics;
     for (std::size_t k = from; k < std::min(from + at_once, o.thresholds.size()); ++k)
       metrics.push_back([share, tau = o.thresholds[k]](const TaskScores& s) { return share(s, tau); });
-    for (const BootstrapLaw& law : unit_bootstrap(scores, metrics, o.resamples, o.seed)) estimates.push_back(estimate(law, o));
+    for (const BootstrapDistribution& distribution : unit_bootstrap(scores, metrics, o.resamples, o.seed)) estimates.push_back(estimate(distribution, o));
   }
   return estimates;
 }
@@ -72,11 +72,11 @@ CellStatistics statistics_of(CellRuns runs, const StatisticsOptions& o) {
   }
   std::vector<Metric> metrics = {aggregate_mean, several_tasks ? aggregate_median : median_of_runs, interquartile_mean};
   if (o.gamma) metrics.push_back([gamma = *o.gamma](const TaskScores& s) { return optimality_gap(s, gamma); });
-  const std::vector<BootstrapLaw> laws = unit_bootstrap(scores, metrics, o.resamples, o.seed);
-  cell.mean = estimate(laws[0], o);
-  cell.median = estimate(laws[1], o);
-  cell.iqm = estimate(laws[2], o);
-  cell.optimality_gap = o.gamma ? estimate(laws[3], o) : Estimate{undefined, undefined, undefined};
+  const std::vector<BootstrapDistribution> distributions = unit_bootstrap(scores, metrics, o.resamples, o.seed);
+  cell.mean = estimate(distributions[0], o);
+  cell.median = estimate(distributions[1], o);
+  cell.iqm = estimate(distributions[2], o);
+  cell.optimality_gap = o.gamma ? estimate(distributions[3], o) : Estimate{undefined, undefined, undefined};
   if (o.interval == IntervalKind::student) {
     const Interval i = student_interval(unit_mean(scores, o.level).mean);
     cell.mean = {cell.mean.value, i.lo, i.hi};

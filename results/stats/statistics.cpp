@@ -199,8 +199,8 @@ SdInterval sd_interval(double sd, int n, double level) { return sd_interval_of(s
 
 SdInterval sd_interval_of(double sd, double freedom, double level) {
   if (!(freedom > 0) || !std::isfinite(freedom) || !(sd >= 0) || !(level > 0 && level < 1)) return {undefined, undefined};
-  const boost::math::chi_squared law(freedom);
-  const auto at_tail = [&](double p) { return sd * std::sqrt(freedom / boost::math::quantile(law, p)); };
+  const boost::math::chi_squared distribution(freedom);
+  const auto at_tail = [&](double p) { return sd * std::sqrt(freedom / boost::math::quantile(distribution, p)); };
   return {at_tail(0.5 + level / 2), at_tail(0.5 - level / 2)};
 }
 

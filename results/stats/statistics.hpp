@@ -62,7 +62,7 @@ double mcnemar_p_above(int only_a, int only_b);
 /// not count among the m.
 std::vector<double> holm_adjusted(std::span<const double> p);
 
-/// The two-sided interval of a normal law's standard deviation from the sample's (chi-square). NaN for n < 2 or a negative sd.
+/// The two-sided interval of a normal distribution's standard deviation from the sample's (chi-square). NaN for n < 2 or a negative sd.
 struct SdInterval {
   double lo, hi;
 };
@@ -70,7 +70,7 @@ SdInterval sd_interval(double sd, int n, double level = 0.95);
 /// The same by degrees of freedom, which may be a fraction (Satterthwaite's); NaN below or at 0.
 SdInterval sd_interval_of(double sd, double freedom, double level = 0.95);
 
-/// A normal law's standard deviation that the sample's exceeds as often as not: sd over the root of the median of chi-square / (n - 1). NaN for
+/// A normal distribution's standard deviation that the sample's exceeds as often as not: sd over the root of the median of chi-square / (n - 1). NaN for
 /// n < 2.
 double median_unbiased_sd(double sd, int n);
 

@@ -107,11 +107,11 @@ TEST_CASE("scores: resampled responses keep their own scores, drawn to their lev
   REQUIRE(refused.code == Exit::ok);
   const auto& responses = *std::get<ResampleNoise>(suite.runs[0].rater.noise[0]).responses;
   REQUIRE(responses.prompts() == 20);
-  REQUIRE(responses.laws.size() == 9);
-  // counts and rows differ in nothing: whatever the concentration, laws are (1, 0, 0), (1/2, 0, 1/2), (0, 0, 1) but for smoothing
-  CHECK(responses.quality(responses.law[0]) == Approx(1).margin(0.05));
-  CHECK(responses.quality(responses.law[1]) == Approx(2).margin(0.05));
-  CHECK(responses.quality(responses.law[2]) == Approx(3).margin(0.05));
+  REQUIRE(responses.distributions.size() == 9);
+  // counts and rows differ in nothing: whatever the concentration, distributions are (1, 0, 0), (1/2, 0, 1/2), (0, 0, 1) but for smoothing
+  CHECK(responses.quality(responses.distribution[0]) == Approx(1).margin(0.05));
+  CHECK(responses.quality(responses.distribution[1]) == Approx(2).margin(0.05));
+  CHECK(responses.quality(responses.distribution[2]) == Approx(3).margin(0.05));
   CHECK(suite.notes[0].find("; resampled: 60 responses of 20 prompts, ") != std::string::npos);
   check_runs(suite);
 }
@@ -202,11 +202,11 @@ TEST_CASE("judges that differ in their world do not share one, whatever the cach
   const auto noise = [](const std::string& thresholds, double share) {
     return fmt::format("noise = [{{ model = \"latent\", prompt_share = {}, thresholds = [{}] }}]\n", share, thresholds);
   };
-  const auto laws = [](const char* prompts) {
+  const auto distributions = [](const char* prompts) {
     return fmt::format("noise = [{{ model = \"resample\", laws = [[0.8, 0.2], [0.5, 0.5], [0.1, 0.9]], prompts = {} }}]\n", prompts);
   };
-  const std::string raters[] = {noise("[-0.5, 0.5]", 0.5), noise("[-0.5, 0.75]", 0.5), noise("[-0.5, 0.5]", 0.25), laws("[[0, 1, 2]]"),
-                                laws("[[0, 1, 1, 2]]")};
+  const std::string raters[] = {noise("[-0.5, 0.5]", 0.5), noise("[-0.5, 0.75]", 0.5), noise("[-0.5, 0.5]", 0.25), distributions("[[0, 1, 2]]"),
+                                distributions("[[0, 1, 1, 2]]")};
   std::string text =
       "[suite]\nname = \"w\"\n[grid]\nestimator = [\"grpo\"]\nrater = [\"a\", \"b\", \"c\", \"d\", \"e\"]\n[learn]\nsteps = 20\nbatch = "
       "8\n";

@@ -171,14 +171,14 @@ TEST_CASE("preflight refuses what cannot finish and says which limit") {
   CHECK(refused({"limits.cpu_hours=0.001", "learn.steps=10000000"}).find("`cpu_hours` in [limits]") != std::string::npos);
   CHECK(refused({"limits.judge_calls=1000"}).find("judge calls, more than the limit of 1,000;") != std::string::npos);
   CHECK(refused({"limits.memory_gib=0.01", "env.bandit.prompts=65536", "env.bandit.actions=1024"}).find("memory_gib") != std::string::npos);
-  const std::string laws =
+  const std::string distributions =
       refused({"grid.votes=[23, 32]", "grid.rater=[mixed, veto]", "rater.mixed.tie=nearest-mean", "limits.judge_calls=1"});
-  CHECK(laws.find(
+  CHECK(distributions.find(
             "\nerror: rater mixed: the law of 23 votes on 10 levels with tie = \"nearest-mean\" is a sum over 28,048,800 cases, more than "
             "25,000,000; use sampling = \"draws\" for it") != std::string::npos);
-  CHECK(laws.find("32 votes") == std::string::npos);  // once a rater
-  CHECK(laws.find("cpu_hours") == std::string::npos);
-  CHECK(laws.find("a row") == std::string::npos);
+  CHECK(distributions.find("32 votes") == std::string::npos);  // once a rater
+  CHECK(distributions.find("cpu_hours") == std::string::npos);
+  CHECK(distributions.find("a row") == std::string::npos);
   CHECK(refused({"grid.votes=22", "rater.mixed.tie=nearest-mean", "limits.cpu_hours=1000"}).find("cases") == std::string::npos);
   CHECK(refused({"limits.disk_gib=0.001", "record.every=1", "learn.steps=1000000"}).find("disk_gib") != std::string::npos);
 }

@@ -58,7 +58,7 @@ inline std::vector<EstimatorConfig> every_config() {
   return all;
 }
 
-/// Does the form take whole scores alone?
+/// Does the form take integer scores alone?
 inline bool whole_only(const EstimatorConfig& c) { return row_of(c.form).basis == Basis::bit; }
 
 /// Do the advantages of a group sum to zero? Not those that are centred on the others, divided apart; nor those of max-at-k

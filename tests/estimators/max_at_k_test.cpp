@@ -108,26 +108,26 @@ Gradient gradient_of(const EstimatorConfig& c, const Values& reward, const Value
   const auto each = [&](int draws, auto use) {
     std::vector<std::size_t> arm(static_cast<std::size_t>(draws), 0);
     for (;;) {
-      double chance = 1;
-      for (const std::size_t a : arm) chance *= p[a];
-      use(arm, chance);
+      double probability = 1;
+      for (const std::size_t a : arm) probability *= p[a];
+      use(arm, probability);
       std::size_t at = 0;
       while (at < arm.size() && ++arm[at] == arms) arm[at++] = 0;
       if (at == arm.size()) return;
     }
   };
-  each(size, [&](const std::vector<std::size_t>& arm, double chance) {
+  each(size, [&](const std::vector<std::size_t>& arm, double probability) {
     Values group;
     for (const std::size_t a : arm) group.push_back(reward[a]);
     const Values advantage = run(c, group);
     for (std::size_t i = 0; i < arm.size(); ++i)
-      for (std::size_t b = 0; b < arms; ++b) g.expected[b] += chance * advantage[i] * ((arm[i] == b) - p[b]);
+      for (std::size_t b = 0; b < arms; ++b) g.expected[b] += probability * advantage[i] * ((arm[i] == b) - p[b]);
   });
-  each(c.k, [&](const std::vector<std::size_t>& arm, double chance) {
+  each(c.k, [&](const std::vector<std::size_t>& arm, double probability) {
     double most = -1e300;
     for (const std::size_t a : arm) most = std::max(most, reward[a]);
     for (const std::size_t a : arm)
-      for (std::size_t b = 0; b < arms; ++b) g.of_maximum[b] += chance * most * ((a == b) - p[b]);
+      for (std::size_t b = 0; b < arms; ++b) g.of_maximum[b] += probability * most * ((a == b) - p[b]);
   });
   return g;
 }

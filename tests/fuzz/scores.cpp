@@ -1,4 +1,4 @@
-// Fuzz target: a file of a judge's scores, from its bytes to the table and the laws of its responses.
+// Fuzz target: a file of a judge's scores, from its bytes to the table and the distributions of its responses.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -12,9 +12,9 @@ using namespace odrpo;
 
 namespace {
 
-void check_laws(const ScoredResponses& responses) {
-  const auto rows = static_cast<std::uint32_t>(responses.rows()), laws = rows / static_cast<std::uint32_t>(responses.judges);
-  fuzz::require(laws * static_cast<std::uint32_t>(responses.judges) == rows, "a law without a row for each judge");
+void check_distributions(const ScoredResponses& responses) {
+  const auto rows = static_cast<std::uint32_t>(responses.rows()), distributions = rows / static_cast<std::uint32_t>(responses.judges);
+  fuzz::require(distributions * static_cast<std::uint32_t>(responses.judges) == rows, "a law without a row for each judge");
   for (std::uint32_t i = 0; i < rows; ++i) {
     double sum = 0;
     for (const double p : responses.row(i)) sum += p;
@@ -22,8 +22,8 @@ void check_laws(const ScoredResponses& responses) {
   }
   for (std::size_t p = 0; p < responses.prompts(); ++p)
     for (auto r = responses.first[p]; r < responses.first[p + 1]; ++r) {
-      fuzz::require(responses.law[r] < laws, "a response without a law");
-      fuzz::require(r == responses.first[p] || responses.quality(responses.law[r - 1]) <= responses.quality(responses.law[r]),
+      fuzz::require(responses.distribution[r] < distributions, "a response without a law");
+      fuzz::require(r == responses.first[p] || responses.quality(responses.distribution[r - 1]) <= responses.quality(responses.distribution[r]),
                     "responses out of order");
     }
 }
@@ -59,7 +59,7 @@ void read_file(std::string_view text, const std::string& file, const ScoreColumn
       check_table(table);
       const LearnedJudge judge = learn_rater(table, LearnedWorld::resample, file);
       fuzz::require_printable(judge.found, "a description that a terminal must not print");
-      check_laws(*std::get<ResampleNoise>(judge.noise.front()).responses);
+      check_distributions(*std::get<ResampleNoise>(judge.noise.front()).responses);
     } catch (const Failure& failure) {
       fuzz::require_printable(failure.what(), "a message that a terminal must not print");
       throw;

@@ -1,4 +1,4 @@
-// Each stage of a step at the yardstick's sizes, and making worlds and law rows.
+// Each stage of a step at the yardstick's sizes, and making worlds and distribution rows.
 #include <fmt/format.h>
 
 #include <functional>
@@ -49,13 +49,13 @@ Microbenchmark new_world(bool features) {
           }};
 }
 
-Microbenchmark law_row(int votes, TieRule tie) {
+Microbenchmark distribution_row(int votes, TieRule tie) {
   return {fmt::format("setup/law_row/{}/n{}", word_of(std::span<const Word<TieRule>>(tie_words), tie), votes), 80, 80, 0, true, [=] {
-            const auto law = std::make_shared<std::vector<double>>(10);
+            const auto distribution = std::make_shared<std::vector<double>>(10);
             std::vector<double> call(10);
             channel_row(rater_presets()[0].config.noise, {.quality = 6.4375}, call);
-            return app::TimedWork{[] {}, repeated([law, call, votes, tie] { vote_law(call, votes, tie, *law); }),
-                             [law] { return app::byte_checksum(law->data(), law->size() * sizeof(double)); }};
+            return app::TimedWork{[] {}, repeated([distribution, call, votes, tie] { vote_distribution(call, votes, tie, *distribution); }),
+                             [distribution] { return app::byte_checksum(distribution->data(), distribution->size() * sizeof(double)); }};
           }};
 }
 
@@ -95,7 +95,7 @@ void add_stages(Catalogue& catalogue) {
   });
   for (bool features : {false, true}) catalogue.push_back(new_world(features));
   for (int votes : {8, 16, 32})
-    for (TieRule tie : {TieRule::first, TieRule::lowest}) catalogue.push_back(law_row(votes, tie));
+    for (TieRule tie : {TieRule::first, TieRule::lowest}) catalogue.push_back(distribution_row(votes, tie));
 }
 
 }  // namespace odrpo::perf

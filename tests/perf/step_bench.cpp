@@ -36,7 +36,7 @@ RunSpec yardstick(const char* estimator, int votes, Sampling sampling) {
 
 namespace {
 
-// One iteration is one step of runs of 1000, the last of which may be shorter; the world and the law's rows are made before the clock
+// One iteration is one step of runs of 1000, the last of which may be shorter; the world and the distribution's rows are made before the clock
 // starts.
 Microbenchmark run_steps(const std::string& name, const RunSpec& spec) {
   // a step reads and writes: rows of theta, m, v, root and gradient, probabilities and sums, words, actions, scores, advantages

@@ -113,7 +113,7 @@ void describe(V& v, SiblingNoise& c) {
         "an aggregate of votes",
         {
             "envs/rater/rater.hpp": (
-                "its word; whether it has a law in `has_law()`",
+                "its word; whether its distribution is known, in `has_distribution()`",
                 [
                     ("fraction, all };", "sibling, "),
                     ("    {Aggregate::fraction, ", """    {Aggregate::sibling, "sibling", "the highest score"},
@@ -123,7 +123,7 @@ void describe(V& v, SiblingNoise& c) {
                 ],
             ),
             "envs/rater/vote_counts.hpp": (
-                "what it makes of counts in `whole_score()` (with an exact law: also `envs/rater/aggregate_law.cpp`)",
+                "what it makes of counts in `whole_score()` (with a known distribution: also `envs/rater/aggregate_distribution.cpp`)",
                 [("  const int most = most_votes(count, lowest, levels);\n  return tie", """  if (aggregate == Aggregate::sibling) {
     int highest = levels;
     while (count[highest] == 0) --highest;
@@ -134,7 +134,7 @@ void describe(V& v, SiblingNoise& c) {
         },
         schema=True,
         switches="Aggregate",
-        also_checked=["envs/rater/aggregate_law.cpp", "envs/bandit/channel.cpp"],
+        also_checked=["envs/rater/aggregate_distribution.cpp", "envs/bandit/channel.cpp"],
         proofs=[(suite(rater="best", votes=3, more='[rater.best]\nbase = "mixed"\naggregate = "sibling"\n'), ["show"], "N votes: sibling, of N draws")],
     ),
     Sibling(

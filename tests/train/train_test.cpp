@@ -135,15 +135,15 @@ TEST_CASE("a batch holds every prompt at most once and an epoch deals all that f
 }
 
 TEST_CASE("law and literal votes end at the same quality within noise") {
-  double law = 0, draws = 0;
+  double distribution = 0, draws = 0;
   for (int seed = 0; seed < 6; ++seed) {
     RunSpec spec = small_run(PolicyKind::tabular, "grpo", 8);
     spec.run_key = derive_key(5, static_cast<std::uint32_t>(seed));
-    law += final_of(run(spec), "final_gain") / 6;
+    distribution += final_of(run(spec), "final_gain") / 6;
     spec.rater.sampling = Sampling::draws;
     draws += final_of(run(spec), "final_gain") / 6;
   }
-  CHECK(law == Approx(draws).margin(0.05));
+  CHECK(distribution == Approx(draws).margin(0.05));
 }
 
 TEST_CASE("the mean of redrawn gradients without noise and baseline points along the exact gradient") {

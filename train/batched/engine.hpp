@@ -52,7 +52,7 @@ struct BatchEngine {
 std::string why_not_batched(const RunSpec& spec);
 /// Runs of equal text go together best: the same sizes and number of steps.
 std::string batch_shape(const RunSpec& spec);
-/// Bytes of an engine's memory that a run takes, with a world, laws and an estimator of its own.
+/// Bytes of an engine's memory that a run takes, with a world, distributions and an estimator of its own.
 double batched_bytes(const RunSpec& spec);
 /// Runs of a batch that an engine trains at a time, at most; the others wait for their turn and take no memory.
 std::size_t batched_at_once(const RunSpec& spec);

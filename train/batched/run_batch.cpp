@@ -142,7 +142,7 @@ class Batch {
     run.key = spec.run_key;
     run.quality = held_.sent_once(std::span(problem.world->quality));
     if (layout_.linear) run.feature = held_.sent_once(std::span(problem.world->feature));
-    run.law_row = held_.sent_once(std::span(problem.rated->row));
+    run.distribution_row = held_.sent_once(std::span(problem.rated->row));
     run.threshold = held_.sent_once(std::span(problem.rated->threshold));
     run.stride = rated.stride;
     run.lowest = rated.lowest;

@@ -98,7 +98,7 @@ void lay_out(device::Layout& p, bool resident) {
   p.action = to.place(2 * padded);
   p.score = p.reward = to.place(p.general ? 4 * padded : padded);  // one or the other
   p.mask = to.place(padded);
-  p.old_chance = to.place(p.updates > 1 ? 4 * padded : 0);
+  p.old_probability = to.place(p.updates > 1 ? 4 * padded : 0);
   p.gradient = to.place(p.linear ? std::size_t{4} * p.row_width : 0);
   p.last = to.place(std::size_t{4} * device::rows(p));
   p.general_run = to.place(p.general ? sizeof(device::General) : 0);
@@ -174,8 +174,8 @@ double batched_bytes(const RunSpec& spec) {
   const BanditConfig& world = spec.env.bandit;
   const double cells = static_cast<double>(p.prompts) * p.width;
   const Chunk chunk = longest_chunk(p);
-  const double row = row_bytes(world, spec.rater, spec.votes), laws = std::min(cells, most_rows(world, spec.rater)) * row;
-  const double of_run = cells * 8 + cells * 4 * p.features + laws + 4.0 * static_cast<double>(device::parameters(p)) +
+  const double row = row_bytes(world, spec.rater, spec.votes), distributions = std::min(cells, most_rows(world, spec.rater)) * row;
+  const double of_run = cells * 8 + cells * 4 * p.features + distributions + 4.0 * static_cast<double>(device::parameters(p)) +
                         device::rows(p) * 4.0 + p.steps * (p.general ? sizeof(device::Seen) : 4.0) +
                         static_cast<double>(device::records(p)) * sizeof(device::Record) + estimator_bytes(spec, 0) + 4096 +
                         2.0 * chunk.epochs * p.prompts + static_cast<double>(chunk.pending * sizeof(PendingStep));
@@ -184,7 +184,7 @@ double batched_bytes(const RunSpec& spec) {
   const double followed =
       reads_running_median(spec.estimator) ? 4.0 * median_ring(spec) + estimator_bytes(spec, 0) + sizeof(device::Median) : 0;
   const double redrawn = spec.record.gradient > 0 ? 12.0 * device::gradient_size(p) + 8 : 0;
-  return of_run + row + tables + followed + redrawn + sizeof(device::General);  // a law's outcomes have values
+  return of_run + row + tables + followed + redrawn + sizeof(device::General);  // a distribution's outcomes have values
 }
 
 // Problems by as many threads as runs may be trained by at a time.

@@ -83,7 +83,7 @@ class RunThreads {
     try {
       RunCache cache(call_.shared);  // so that its world stays from run to run
       while (!halt_) {
-        const std::optional<RunShares::Taken> taken = runs_.next(w);
+        const std::optional<WorkQueue::Taken> taken = runs_.next(w);
         if (!taken) break;
         const RunSpec& spec = *call_.runs[taken->run];
         const BatchEngine::Progress& progress = call_.progress;
@@ -112,7 +112,7 @@ class RunThreads {
 
   const TransformerPlace& place_;
   const BatchEngine::Call& call_;
-  RunShares runs_;
+  WorkQueue runs_;
   std::atomic<bool> halt_{false};
   std::mutex mutex_, handing_over_;
   std::condition_variable left_;

@@ -133,7 +133,7 @@ bool store_archive(const CheckpointStore& store, CheckpointKind kind, const std:
 }
 
 /// The checkpoint of one run. R has a member t, the step to come, and keep(archive). Made again bit by bit, and so not stored: the world,
-/// the start, the order of prompts, the optimiser's scalars, the judge's laws, and all that a step begins with overwriting.
+/// the start, the order of prompts, the optimiser's scalars, the judge's distributions, and all that a step begins with overwriting.
 template <class R>
 class Checkpoints {
  public:

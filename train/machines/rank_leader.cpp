@@ -272,7 +272,7 @@ RunReport Leader::run() {
   if (!failure) failure = failure_;
   if (failure) {
     link_.close();
-    throw with_the_rest(*failure, report, settings_);
+    throw with_saved_runs(*failure, report, settings_);
   }
   // the others wait for this rank, without a core: MPI may end the job when one of them is gone
   if (!report.stopped) assemble_or_train_again(call, suite_, settings_, folder);

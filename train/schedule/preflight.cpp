@@ -18,7 +18,7 @@
 #include "config/write/canonical.hpp"
 #include "envs/bandit/believed.hpp"
 #include "envs/bandit/channel.hpp"
-#include "envs/rater/law_table.hpp"
+#include "envs/rater/distribution_table.hpp"
 #include "envs/rater/vote.hpp"
 #include "kernels/shared/failure.hpp"
 #include "kernels/system/text.hpp"
@@ -35,8 +35,8 @@ namespace odrpo {
 
 namespace {
 
-// Equal for runs that share the rows of a law.
-std::string law_text(const RunSpec& run) {
+// Equal for runs that share the rows of a distribution.
+std::string distribution_text(const RunSpec& run) {
   RaterConfig rater = without_cost(run.rater);
   rater.world = {};
   rater.text = {};
@@ -46,7 +46,7 @@ std::string law_text(const RunSpec& run) {
 }
 
 // Equal for runs that share what a rater does in a world.
-std::string rated_text(const RunSpec& run) { return world_text(run) + law_text(run); }
+std::string rated_text(const RunSpec& run) { return world_text(run) + distribution_text(run); }
 
 // Equal for runs that share an estimator.
 std::string estimator_text(const RunSpec& run) {
@@ -60,7 +60,7 @@ std::string estimator_text(const RunSpec& run) {
 std::string model_text(const RunSpec& run) { return run.estimator.posterior ? belief_of(run).key : ""; }
 
 // Counts different texts. It keeps a hash of 64 bits of each: that two of 10^6 have the same one has a probability of 3e-8, and then an
-// estimate lacks one law, world or estimator.
+// estimate lacks one distribution, world or estimator.
 class Different {
  public:
   using Text = std::string (*)(const RunSpec&);
@@ -135,10 +135,10 @@ double assembly_memory(const Suite& suite, double disk_bytes) {
 Cost total_cost(const Suite& suite, int jobs) {
   Cost total;
   double largest = 0, largest_making = 0, largest_record = 0, largest_checkpoint = 0;
-  SharedBytes world, rated, law, score_model, vote_model, estimator_tables;
-  // rows of law are made once, a world once a seed
+  SharedBytes world, rated, distribution, score_model, vote_model, estimator_tables;
+  // rows of distribution are made once, a world once a seed
   using enum GridPart;
-  Different laws(suite.runs, {env, rater, votes}, law_text), worlds(suite.runs, {env, rater, policy}, world_text),
+  Different distributions(suite.runs, {env, rater, votes}, distribution_text), worlds(suite.runs, {env, rater, policy}, world_text),
       rated_worlds(suite.runs, {env, rater, policy, votes}, rated_text), different(suite.runs, {env, rater, estimator, learn, votes}, estimator_text),
       models(suite.runs, {env, rater, estimator, votes}, model_text);
   std::map<std::size_t, double> asked;                          // responses by choice of what decides on the model
@@ -148,11 +148,11 @@ Cost total_cost(const Suite& suite, int jobs) {
     const RunSpec run = suite.runs[all.first];
     const Cost cost = estimate_cost(run);
     const JudgeBill bill = judge_bill(run, cost.judge_calls);
-    const bool tables = run.env.kind == WorldKind::bandit;  // the toy world's laws are made text by text
-    if (laws.is_new(all.first, run) && tables) {
+    const bool tables = run.env.kind == WorldKind::bandit;  // the toy world's distributions are made text by text
+    if (distributions.is_new(all.first, run) && tables) {
       const double rows = expected_rows(run.env.bandit, run.rater, run.votes, suite.seeds);
       total.cpu_seconds += rows * row_seconds(run.env.bandit, run.rater, run.votes);
-      law.add(law_bytes(run.env.bandit, run.rater, run.votes, rows));
+      distribution.add(distribution_bytes(run.env.bandit, run.rater, run.votes, rows));
     }
     if (worlds.is_new(all.first, run)) {
       total.cpu_seconds += world_seconds(run) * suite.seeds;
@@ -191,13 +191,13 @@ Cost total_cost(const Suite& suite, int jobs) {
   total.cpu_seconds += program_seconds + suite.learning_seconds;
   const double runs = static_cast<double>(suite.runs.size()), at_a_time = std::min(static_cast<double>(std::max(jobs, 1)), runs);
   total.disk_bytes += largest_checkpoint * at_a_time;
-  // a worker holds one world at a time (RunShares); while the last runs are committed, nothing is trained
+  // a worker holds one world at a time (WorkQueue); while the last runs are committed, nothing is trained
   const double in_use = std::min(at_a_time, static_cast<double>(worlds.count()) * suite.seeds);
   // while a model is made, the one before it is still kept
   const double others = std::max(in_use - 1, 0.0), of_models = std::min(score_model.all() + vote_model.all(),
                                                                      score_model.held(others) + vote_model.held(others) +
                                                                          std::max(score_model.largest(), vote_model.largest()));
-  const double shared = world.held(in_use) + rated.held(in_use) + law.held(in_use) + of_models + estimator_tables.held(in_use);
+  const double shared = world.held(in_use) + rated.held(in_use) + distribution.held(in_use) + of_models + estimator_tables.held(in_use);
   const double training = std::max(largest * at_a_time, largest_making * in_use), committing = commit_memory(total, largest_record, jobs);
   total.memory_bytes =
       program_bytes + std::max(shared + bookkeeping_bytes(suite) + (runs > at_a_time ? training + committing : std::max(training, committing)),
@@ -223,9 +223,9 @@ Cost check_limits(const Suite& suite, int jobs) {
   check(cost.disk_bytes / gib, limits.disk_gib, "would write about " + bytes_text(cost.disk_bytes), number_text(limits.disk_gib) + " GiB",
         "disk_gib");
   const auto cases = [](const RunSpec& run) {
-    return law_cases(run.env.kind == WorldKind::toy_lm ? with_json_failures(run.rater) : run.rater, run.env.levels(), run.votes);
+    return distribution_cases(run.env.kind == WorldKind::toy_lm ? with_json_failures(run.rater) : run.rater, run.env.levels(), run.votes);
   };
-  const auto too_large = [&](const RunSpec& run) { return cases(run) > max_law_cases; };
+  const auto too_large = [&](const RunSpec& run) { return cases(run) > max_distribution_cases; };
   using enum GridPart;
   const std::vector<std::size_t> votings = suite.runs.first_of_each({env, rater, votes});
   if (std::none_of(votings.begin(), votings.end(), [&](std::size_t i) { return too_large(suite.runs[i]); }))  // that has no time
@@ -235,12 +235,12 @@ Cost check_limits(const Suite& suite, int jobs) {
   for (const std::size_t i : votings) {
     const RunSpec run = suite.runs[i];
     const bool text = run.env.kind == WorldKind::toy_lm, large = too_large(run);
-    const double seconds = text ? text_law_cost(run.rater, run.votes).seconds : row_seconds(run.env.bandit, run.rater, run.votes);
+    const double seconds = text ? text_distribution_cost(run.rater, run.votes).seconds : row_seconds(run.env.bandit, run.rater, run.votes);
     if ((!large && seconds <= 3) || !told.insert(run.rater_name).second) continue;
     refuse(fmt::format("rater {}: the law of {} votes on {} levels {}; use sampling = \"draws\" for it", shown(run.rater_name), run.votes,
                        run.env.levels(),
                        large ? fmt::format("with tie = \"nearest-mean\" is a sum over {} cases, more than {}", count_text(cases(run)),
-                                           count_text(max_law_cases))
+                                           count_text(max_distribution_cases))
                              : fmt::format("takes about {} a row", seconds_text(seconds))));
   }
   for (const std::size_t i : suite.runs.first_of_each({env, rater, votes, estimator})) {

@@ -118,29 +118,29 @@ std::vector<std::size_t> run_order(const Suite& suite) { return RunWorlds(suite.
 
 // Worlds are found as they are begun: a list of all of them would take memory where each seed has a run or two.
 
-RunShares::RunShares(std::vector<std::size_t> runs, SameWorld same_world, std::size_t workers, bool more)
+WorkQueue::WorkQueue(std::vector<std::size_t> runs, SameWorld same_world, std::size_t workers, bool more)
     : same_world_(std::move(same_world)), more_(more), runs_(std::move(runs)), of_(workers) {}
 
-void RunShares::add(const std::vector<std::size_t>& runs) {
+void WorkQueue::add(const std::vector<std::size_t>& runs) {
   const std::lock_guard lock(mutex_);
   runs_.insert(runs_.end(), runs.begin(), runs.end());
   came_.notify_all();
 }
 
-void RunShares::close() {
+void WorkQueue::close() {
   const std::lock_guard lock(mutex_);
   more_ = false;
   came_.notify_all();
 }
 
-std::size_t RunShares::waiting() {
+std::size_t WorkQueue::waiting() {
   const std::lock_guard lock(mutex_);
   std::size_t runs = runs_.size() - untouched_;
   for (const Share& share : of_) runs += share.left();
   return runs;
 }
 
-std::optional<RunShares::Taken> RunShares::next(std::size_t w) {
+std::optional<WorkQueue::Taken> WorkQueue::next(std::size_t w) {
   std::unique_lock lock(mutex_);
   for (;;) {
     if (const auto taken = take(w)) return taken;
@@ -149,7 +149,7 @@ std::optional<RunShares::Taken> RunShares::next(std::size_t w) {
   }
 }
 
-std::optional<RunShares::Taken> RunShares::take(std::size_t w) {
+std::optional<WorkQueue::Taken> WorkQueue::take(std::size_t w) {
   Share& mine = of_[w];
   if (mine.left() > 0) return Taken{runs_[mine.next++], false};
   if (untouched_ < runs_.size()) {

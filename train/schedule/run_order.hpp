@@ -56,12 +56,12 @@ std::vector<std::size_t> run_order(const Suite& suite);
 /// The workers' runs. A worker takes a world that no worker has begun and stays with it. When all are begun, it takes half of what is
 /// left of the world that has most runs left. So at most as many worlds are in use as there are workers. More runs may come while workers
 /// take them. Safe from any thread.
-class RunShares {
+class WorkQueue {
  public:
   /// Are two runs of one world and seed? Those are neighbours in `runs`.
   using SameWorld = std::function<bool(std::size_t, std::size_t)>;
   /// `more`: runs may be added until close(), and a worker that finds none waits for them.
-  RunShares(std::vector<std::size_t> runs, SameWorld same_world, std::size_t workers, bool more = false);
+  WorkQueue(std::vector<std::size_t> runs, SameWorld same_world, std::size_t workers, bool more = false);
   void add(const std::vector<std::size_t>& runs);
   void close();
 

@@ -170,7 +170,7 @@ bool train_missing(SuiteCall& call, const Suite& suite, const RunSettings& setti
   call.tally.over = true;
   call.show(workload);
   call.report.stopped = call.tally.trained < call.report.total - finished;
-  if (failure) throw with_the_rest(*failure, call.report, settings);
+  if (failure) throw with_saved_runs(*failure, call.report, settings);
   return !call.report.stopped;
 }
 

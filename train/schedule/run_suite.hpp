@@ -75,7 +75,7 @@ class SuiteCall {
   std::chrono::steady_clock::time_point began_;
 };
 
-/// Trains the runs that are not committed; false when it had to stop before the last one. Failure with_the_rest().
+/// Trains the runs that are not committed; false when it had to stop before the last one. Failure with_saved_runs().
 bool train_missing(SuiteCall& call, const Suite& suite, const RunSettings& settings);
 /// Makes the output of what is committed, and trains again what was damaged since, until the report has a digest or was stopped.
 void assemble_or_train_again(SuiteCall& call, const Suite& suite, const RunSettings& settings, WorkFolder& folder);

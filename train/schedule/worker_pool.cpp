@@ -135,7 +135,7 @@ void WorkerPool::give_up(Exit code, const std::string& why) {
 void WorkerPool::work(std::size_t w) {
   RunCache cache(cache_);  // so that this worker's world stays while another makes its own
   while (!settings_.stop) {
-    const std::optional<RunShares::Taken> taken = runs_.next(w);
+    const std::optional<WorkQueue::Taken> taken = runs_.next(w);
     if (!taken) break;
     const RunSpec spec = settings_.suite.runs[taken->run];
     RunSteps& steps = settings_.workload.begin(w, spec, taken->opens_world);

@@ -62,7 +62,7 @@ struct WorkerPoolSettings {
   bool more = false;  ///< runs may be added until close(): workers and drivers wait for them
 };
 
-/// Workers take the next run of theirs (RunShares), drivers the next batch that fits their engine, until none is left or a stop is asked
+/// Workers take the next run of theirs (WorkQueue), drivers the next batch that fits their engine, until none is left or a stop is asked
 /// for; leaving the scope joins them.
 class WorkerPool {
  public:
@@ -90,7 +90,7 @@ class WorkerPool {
 
   const WorkerPoolSettings settings_;
   const std::size_t workers_;
-  RunShares runs_;  // the workers'
+  WorkQueue runs_;  // the workers'
   std::atomic<std::size_t> by_engines_{0};
   std::mutex mutex_;
   std::condition_variable came_;

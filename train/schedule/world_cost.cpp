@@ -125,7 +125,7 @@ double rating_seconds(const RunSpec& spec) {
 
 namespace {
 
-constexpr double seconds_of_law = 8e-7;       ///< of a call, for each level
+constexpr double seconds_of_distribution = 8e-7;       ///< of a call, for each level
 constexpr double seconds_of_product = 1e-9;   ///< of a response's votes with one kind of traits of one quality
 constexpr double seconds_of_share = 1.2e-10;  ///< of one quality in one state
 constexpr double seconds_of_state = 2e-9;      ///< of a state, for each group, of scores
@@ -189,7 +189,7 @@ double posterior_model_seconds(const RunSpec& spec, double responses) {
   const ModelSize size = model_size(belief, levels);
   const double of_row =
       size.cells * seconds_of_product * (spec.votes > votes_in_doubles ? logarithms : 1) + size.states * size.responses * seconds_of_share;
-  return size.cells * seconds_of_law * levels + different_sets(spec.votes, levels, responses) * of_row;
+  return size.cells * seconds_of_distribution * levels + different_sets(spec.votes, levels, responses) * of_row;
 }
 
 bool posterior_too_large(const RunSpec& spec) {
@@ -229,8 +229,8 @@ Cost toy_lm_cost(const RunSpec& spec) {
   Cost c;
   c.cpu_seconds = learn.steps * rollouts * cap * used_share(spec) * token_seconds(spec, learn.kl > 0) * learn.epochs +
                   records * evaluation_seconds(spec);
-  const TextLawCost laws = text_law_cost(spec.rater, spec.votes);
-  c.cpu_seconds += std::min(laws.rows, learn.steps * rollouts) * laws.seconds + learn.steps * rollouts * laws.calls_seconds;
+  const TextDistributionCost distributions = text_distribution_cost(spec.rater, spec.votes);
+  c.cpu_seconds += std::min(distributions.rows, learn.steps * rollouts) * distributions.seconds + learn.steps * rollouts * distributions.calls_seconds;
   c.cpu_seconds += posterior_seconds(spec) + stored_seconds(recorded);
   // what the supervised steps leave before the training's weighs nothing any more; words and verdicts of a batch; prompts
   const TransformerShape shape = transformer_of(spec);
@@ -243,12 +243,12 @@ Cost toy_lm_cost(const RunSpec& spec) {
                started = policy.learning.warm_steps > 0 ? policy_bytes(whole, shape, policy.learning.warm_batch, 1) : 0;
   c.memory_bytes = std::max(trained, started) +
                    (double{1} * spec.env.prompts() + evaluated) * (sizeof(ToyPrompt) + 2.0 * toy_prompt_tokens) + 2 * cap * evaluated * 3 +
-                   laws.bytes + 4.0 * 3 * weight_table(shape).count + 3 * recorded +
+                   distributions.bytes + 4.0 * 3 * weight_table(shape).count + 3 * recorded +
                    watch_bytes(spec.record, learn.steps);  // a checkpoint's copies too
   c.recorded_bytes = recorded;
   c.disk_bytes = 1000 + stored_bytes(recorded);
   const bool again = spec.rater.parse_policy == ParsePolicy::resample;
-  c.judge_calls = learn.steps * rollouts * spec.votes * (again ? 1 + failure_chance(spec.rater) : 1);
+  c.judge_calls = learn.steps * rollouts * spec.votes * (again ? 1 + failure_probability(spec.rater) : 1);
   return c;
 }
 

@@ -25,10 +25,10 @@ PolicyShape policy_shape(const RunSpec& spec, const BanditWorld& w) {
 std::optional<BanditProblem> make_bandit_problem(const RunSpec& spec, RunCache& cache, Isa isa, const std::atomic<bool>& stop,
                                                  bool look_up) {
   const bool features = spec.policy.kind == PolicyKind::linear;
-  const int law_votes = spec.rater.sampling == Sampling::law ? spec.votes : 1;
+  const int distribution_votes = spec.rater.sampling == Sampling::law ? spec.votes : 1;
   const std::string world_key = fmt::format("{} {} {} {}", spec.run_key, features, canonical_fields(spec.env), source_text(spec));
   const std::string rater_key =
-      fmt::format("{} levels {} votes {}", canonical_fields(without_cost(spec.rater)), spec.env.bandit.levels, law_votes);
+      fmt::format("{} levels {} votes {}", canonical_fields(without_cost(spec.rater)), spec.env.bandit.levels, distribution_votes);
 
   BanditProblem problem{};
   problem.spec = &spec;
@@ -42,9 +42,9 @@ std::optional<BanditProblem> make_bandit_problem(const RunSpec& spec, RunCache& 
     problem.fit = cache.fit(world_key, [&] {
       return std::make_shared<const LinearFit>(LinearFit{fit_linear(policy_shape(spec, *problem.world), problem.world->quality.data())});
     });
-  const auto laws = cache.laws(rater_key, [&] { return std::make_shared<LawCache>(spec.rater, spec.env.bandit.levels, law_votes); });
+  const auto distributions = cache.distributions(rater_key, [&] { return std::make_shared<DistributionCache>(spec.rater, spec.env.bandit.levels, distribution_votes); });
   problem.rated = cache.rated(fmt::format("{} {} of {}", world_key, rater_key, spec.votes), [&]() -> std::shared_ptr<const RatedWorld> {
-    auto rated = rate_world(*problem.world, spec.rater, spec.votes, spec.run_key, *laws, stop);
+    auto rated = rate_world(*problem.world, spec.rater, spec.votes, spec.run_key, *distributions, stop);
     return rated ? std::make_shared<const RatedWorld>(std::move(*rated)) : nullptr;
   });
   if (!problem.rated) return std::nullopt;
@@ -143,7 +143,7 @@ double BanditRun::draw_scores(int t, const Draws& draws) {
   }
   problem->random->fill(word.data(), spec.run_key, draws.rating, at, step.prompt.data(), spec.learn.batch,
                         draws.replica * static_cast<std::uint32_t>(problem->action_blocks), problem->action_blocks);
-  problem->rate->by_law(problem->rated->view(), batch, word.data(), problem->action_blocks, seen);
+  problem->rate->by_distribution(problem->rated->view(), batch, word.data(), problem->action_blocks, seen);
   return 0;
 }
 

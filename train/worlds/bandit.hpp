@@ -99,7 +99,7 @@ struct BanditRun {
   double draw_scores(int t, const Draws& draws);
   /// Counts the calls of each judge about the batch's responses.
   void count_by_judge();
-  /// Expected calls about the batch's responses, by the rows of their law.
+  /// Expected calls about the batch's responses, by the rows of their distribution.
   double expected_calls() const;
   /// How the batch's rollouts enter the gradient of epoch e.
   RolloutTerms rollout_terms(int epoch) const;
@@ -117,7 +117,7 @@ Cost bandit_cost(const RunSpec& spec);
 /// Bytes of a run's world, and rough seconds to make it: all runs of one seed and env share it.
 double bandit_world_bytes(const RunSpec& spec);
 double bandit_world_seconds(const RunSpec& spec);
-/// Rough seconds to find the rows of a rater's law in a world, once they are made.
+/// Rough seconds to find the rows of a rater's distribution in a world, once they are made.
 double rating_seconds(const RunSpec& spec);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// The laws of a rated world, and the policy's score functions.
+// The distributions of a rated world, and the policy's score functions.
 #include "train/worlds/bound_world.hpp"
 
 #include <algorithm>
@@ -48,13 +48,13 @@ struct Parts {
 
   /// P(score | action); where each call draws its judge, of the mean judge.
   std::vector<double> channel(std::size_t p) const {
-    std::vector<double> law(size_of(outcomes)), rows;
+    std::vector<double> distribution(size_of(outcomes)), rows;
     const std::size_t turns = size_of(rated.turns), cells = world.quality16.size();
     for (std::size_t a = 0; a < size_of(world.actions); ++a) {
-      std::vector<double> row(law.size(), 0.0);
+      std::vector<double> row(distribution.size(), 0.0);
       for (std::size_t turn = 0; turn < turns; ++turn) {
-        law_of_row(rated, rated.row[turn * cells + cell(p, a)], law);
-        for (std::size_t k = 0; k < row.size(); ++k) row[k] += law[k] / static_cast<double>(turns);
+        distribution_of_row(rated, rated.row[turn * cells + cell(p, a)], distribution);
+        for (std::size_t k = 0; k < row.size(); ++k) row[k] += distribution[k] / static_cast<double>(turns);
       }
       rows.insert(rows.end(), row.begin(), row.end());
     }
@@ -91,9 +91,9 @@ Parts make_parts(const BoundWorld& of) {
   RaterConfig rater = of.rater;
   rater.sampling = sampling_of(rater, of.votes) == Sampling::draws && panel_size(rater.noise) > 1 ? Sampling::draws : Sampling::law;
   Parts parts{of, make_bandit(of.env, resolve_source(of.env, rater), of.key, linear), {}, 0, {}};
-  LawCache laws(rater, of.env.levels, of.votes);
-  parts.rated = *rate_world(parts.world, rater, of.votes, of.key, laws, never);
-  parts.outcomes = laws.outcomes().count;
+  DistributionCache distributions(rater, of.env.levels, of.votes);
+  parts.rated = *rate_world(parts.world, rater, of.votes, of.key, distributions, never);
+  parts.outcomes = distributions.outcomes().count;
   if (of.policy.tilt > 0) {
     const BanditWorld& w = parts.world;
     const PolicyShape shape{w.prompts, w.actions, w.width, of.batch, of.members, w.features, w.feature.empty() ? nullptr : w.feature.data()};

@@ -18,8 +18,8 @@ struct BoundWorld {
   std::uint64_t key = 1;  ///< of the world and of what the judge makes of its responses
 };
 
-/// All prompts of the world under the laws that training draws from. For raters without whole_score_refusal(). Failure `limits` where the
-/// law of so many votes is too long.
+/// All prompts of the world under the distributions that training draws from. For raters without whole_score_refusal(). Failure `limits` where the
+/// distribution of so many votes is too long.
 BoundProblem bound_problem(const BoundWorld& world);
 
 }  // namespace odrpo

@@ -8,7 +8,7 @@
 namespace odrpo {
 namespace {
 
-constexpr double least_variance = 0.01;  ///< levels^2: below a sixteenth of it nothing is told apart by whole scores
+constexpr double least_variance = 0.01;  ///< levels^2: below a sixteenth of it nothing is told apart by integer scores
 
 }  // namespace
 

@@ -24,7 +24,7 @@ struct PosteriorModel {
 struct PosteriorTables {
   std::shared_ptr<const PosteriorModel> model;  ///< of one score of each response
   std::shared_ptr<const PosteriorVotes> votes;  ///< or of all its votes
-  /// Advantages of every histogram, where the prior is fixed and rewards are whole scores; null where there is none.
+  /// Advantages of every histogram, where the prior is fixed and rewards are integer scores; null where there is none.
   std::shared_ptr<const HistogramTable> advantages;
   const GroupTableStages* look_up = nullptr;  ///< of `advantages`
 
@@ -43,7 +43,7 @@ class PosteriorBatch {
  public:
   /// Groups of `rollouts` scores.
   PosteriorBatch(const EstimatorConfig& config, const PosteriorTables& tables, int rollouts);
-  /// Looks up out[groups][rollouts] of whole scores, where the prior is fixed and there are advantages by histogram; else returns false.
+  /// Looks up out[groups][rollouts] of integer scores, where the prior is fixed and there are advantages by histogram; else returns false.
   bool look_up(const std::uint8_t* score, int groups, float* out) const;
   /// A prior that follows takes over what the last batch showed.
   void begin_batch();

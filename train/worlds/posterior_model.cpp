@@ -29,7 +29,7 @@ RaterConfig believed_rater(const RunSpec& spec) {
   }
   if (spec.env.kind == WorldKind::toy_lm) {
     rater = with_json_failures(rater);
-    rater.parse_failure = failure_chance(rater);
+    rater.parse_failure = failure_probability(rater);
     rater.text = {};
   }
   return without_cost(rater);

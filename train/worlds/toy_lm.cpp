@@ -119,7 +119,7 @@ std::optional<std::vector<Token>> write_evaluated(const ToyLmProblem& problem, c
     } else {
       pass.write_likeliest(weights, count, prompts, out);
     }
-    for (const float x : pass.log_chance())
+    for (const float x : pass.log_probability())
       if (!(x - x == 0)) return std::vector<Token>();  // not finite
     for (std::size_t i = 0; i < out.length.size(); ++i)
       for (std::size_t t = static_cast<std::size_t>(out.length[i]); t < width; ++t)

@@ -80,7 +80,7 @@ struct ToyLmRun {
 
   void choose_prompts(int t);
   void sample_rollouts(int t);
-  bool score_rollouts(int t, const std::atomic<bool>& stop);  ///< looks at `stop`: a judge's laws can take long
+  bool score_rollouts(int t, const std::atomic<bool>& stop);  ///< looks at `stop`: a judge's distributions can take long
   /// The scores of response `at` of the batch, which is that of `rollout` to its prompt, in step t.
   void score_text(const Text& text, std::size_t at, std::uint32_t word, std::uint32_t t, std::uint32_t rollout);
   void estimate_advantages();

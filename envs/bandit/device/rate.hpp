@@ -50,7 +50,7 @@ struct VoteCounts {
   constexpr std::uint32_t& operator[](int score) const { return at[score * stride]; }
 };
 
-/// What is asked, and by which law a call answers.
+/// What is asked, and by which distribution a call answers.
 struct Poll {
   const std::int32_t* threshold;  ///< of the response, for one call
   int stride, votes, lowest, levels;
@@ -73,7 +73,7 @@ ODRPO_HD void each_vote(const Poll& poll, F f) {
   }
 }
 
-/// The whole score of the votes, or no_score; `count` is room for the scores 0..levels.
+/// The integer score of the votes, or no_score; `count` is room for the scores 0..levels.
 ODRPO_HD std::uint8_t score_of(const Poll& poll, Aggregate aggregate, TieRule tie, VoteCounts count) {
   for (int k = poll.lowest; k <= poll.levels; ++k) count[k] = 0;
   int n = 0;

@@ -13,7 +13,7 @@ using JudgeRow = std::vector<double>;
 struct KendallW {
   double w = 0;     ///< 0..1; NaN when every judge ties all items
   double chi2 = 0;  ///< N (M - 1) W
-  double p = 0;     ///< chance of a larger chi2 without agreement (chi-square with df degrees of freedom)
+  double p = 0;     ///< probability of a larger chi2 without agreement (chi-square with df degrees of freedom)
   int df = 0;       ///< M - 1
 };
 

@@ -68,7 +68,7 @@ class DeviceTransformer {
   void send(T* to, const std::vector<T>& from);
   template <class T>
   void fetch(std::vector<T>& to, const T* from, std::size_t n);
-  void take_chances();
+  void take_probabilities();
 
   Q& queue_;
   TransformerShape shape_;
@@ -82,7 +82,7 @@ class DeviceTransformer {
   DeviceMemory at_;
   State state_;
   Rollouts rollouts_;
-  std::vector<float> log_chance_, old_log_, reference_log_, entropy_;
+  std::vector<float> log_probability_, old_log_, reference_log_, entropy_;
   bool has_reference_ = false;
   TokenCoefficients coefficients_;
   device::UpdateScalars scalars_now_;

@@ -44,15 +44,15 @@ void DeviceTransformer<Q>::sample(const std::uint16_t* prompt, const std::uint32
   queue_.recorded(sampling, [&] { device::sample(queue_, p, weights_at(at_.theta), top_p_); });
   fetch(rollouts_.token, p.token, tokens());
   fetch(rollouts_.length, p.length, static_cast<std::size_t>(sequences_of(p.rows)));
-  take_chances();
-  old_log_ = log_chance_;
+  take_probabilities();
+  old_log_ = log_probability_;
   has_reference_ = false;
 }
 
 template <class Q>
 void DeviceTransformer<Q>::read_again() {
   queue_.recorded(reading, [&] { device::read(queue_, at_.pass, weights_at(at_.theta)); });
-  take_chances();
+  take_probabilities();
 }
 
 template <class Q>
@@ -60,7 +60,7 @@ void DeviceTransformer<Q>::refer() {
   send(at_.reference.token, rollouts_.token);
   send(at_.reference.length, rollouts_.length);
   queue_.recorded(referring, [&] { device::read(queue_, at_.reference, weights_at(at_.initial)); });
-  fetch(reference_log_, at_.reference.log_chance, tokens());
+  fetch(reference_log_, at_.reference.log_probability, tokens());
   queue_.wait();
   has_reference_ = true;
 }
@@ -68,7 +68,7 @@ void DeviceTransformer<Q>::refer() {
 template <class Q>
 TransformerReport DeviceTransformer<Q>::learn(int t, const float* coefficient, const std::uint8_t* mask, const TransformerLoss& loss) {
   TransformerReport report =
-      token_coefficients(at_.pass.rows, log_chance_.data(), entropy_.data(), rollouts_, loss,
+      token_coefficients(at_.pass.rows, log_probability_.data(), entropy_.data(), rollouts_, loss,
                          {coefficient, mask, old_log_.data(), has_reference_ ? reference_log_.data() : nullptr}, coefficients_);
   for (; begun_ <= t; ++begun_) scalars_.begin_step(begun_);
   scalars_now_ = device::update_scalars(scalars_, t);
@@ -140,8 +140,8 @@ void DeviceTransformer<Q>::fetch(std::vector<T>& to, const T* from, std::size_t 
 }
 
 template <class Q>
-void DeviceTransformer<Q>::take_chances() {
-  fetch(log_chance_, at_.pass.log_chance, tokens());
+void DeviceTransformer<Q>::take_probabilities() {
+  fetch(log_probability_, at_.pass.log_probability, tokens());
   fetch(entropy_, at_.pass.entropy, static_cast<std::size_t>(sites_of(at_.pass.rows)));
   queue_.wait();
 }

@@ -19,7 +19,7 @@ DevicePass device_pass(const TransformerShape& shape, int prompts, int per_promp
   p.token = memory.take<std::uint16_t>(tokens);
   p.word = memory.take<std::uint32_t>(tokens);
   p.length = memory.take<int>(sequences);
-  p.log_chance = memory.take<float>(tokens);
+  p.log_probability = memory.take<float>(tokens);
   const auto floats = [&](std::size_t n) { return memory.take<float>(n); };
   for (int l = 0; l < shape.layers; ++l) {
     if (!keep && l > 0) {

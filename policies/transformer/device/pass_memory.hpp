@@ -32,7 +32,7 @@ struct DevicePass {
   std::uint16_t *prompt, *token;  ///< [B][P], [S][response]
   std::uint32_t* word;            ///< [S][response]: picks
   int* length;                    ///< [S]
-  float* log_chance;              ///< [S][response]
+  float* log_probability;              ///< [S][response]
 
   struct Layer {
     float *x, *inverse1, *qkv, *mixed, *log_total, *y, *inverse2, *up;  ///< [rows] of d, 1, 3d, d, heads, d, 1, 4d

@@ -62,16 +62,16 @@ void run_heads(Q& q, const DevicePass& p, const DeviceWeights& w, int first, int
   else q.product({Product::Way::plain, count, v, d, normed, d, head, v, nullptr, logits, v});
 }
 
-/// Samples from p.prompt by p.word into p.token, p.length and p.log_chance. `end` < 0: nothing ends a response.
+/// Samples from p.prompt by p.word into p.token, p.length and p.log_probability. `end` < 0: nothing ends a response.
 template <class Q>
 void sample(Q& q, const DevicePass& p, const DeviceWeights& w, float top_p) {
   const int sequences = sequences_of(p.rows), longest = p.shape.response;
-  q.tiles(sequences, device::BeginPicks{p.rows, p.shape.end, p.token, p.log_chance, p.length});
+  q.tiles(sequences, device::BeginPicks{p.rows, p.shape.end, p.token, p.log_probability, p.length});
   run_layers(q, p, w, 0, prompt_rows_of(p.rows));
   run_heads(q, p, w, 0, p.rows.prompts);
   for (int t = 0; t < longest; ++t) {
     q.tiles(sequences, device::Pick{p.rows, p.shape.vocabulary, t, p.shape.end, p.inverse_temperature, top_p, p.logits, p.word, p.log_total,
-                                    p.entropy, p.token, p.log_chance, p.length});
+                                    p.entropy, p.token, p.log_probability, p.length});
     if (t + 1 == longest) break;
     run_layers(q, p, w, first_of(p.rows, t), sequences);
     run_heads(q, p, w, p.rows.prompts + t * sequences, sequences);
@@ -84,9 +84,9 @@ void read(Q& q, const DevicePass& p, const DeviceWeights& w) {
   const int sites = sites_of(p.rows), v = p.shape.vocabulary;
   run_layers(q, p, w, 0, rows_of(p.rows));
   run_heads(q, p, w, 0, sites);
-  q.tiles(sites, device::Chances{v, p.inverse_temperature, p.logits, p.log_total, p.entropy});
+  q.tiles(sites, device::Probabilities{v, p.inverse_temperature, p.logits, p.log_total, p.entropy});
   q.tiles((static_cast<std::size_t>(sequences_of(p.rows)) * p.shape.response + 7) / 8,
-          device::NoteChances{p.rows, v, p.inverse_temperature, p.logits, p.log_total, p.token, p.length, p.log_chance});
+          device::NoteProbabilities{p.rows, v, p.inverse_temperature, p.logits, p.log_total, p.token, p.length, p.log_probability});
 }
 
 // The backward pass and the update over a queue: which stage runs on which rows, in order.

@@ -89,7 +89,7 @@ std::string WorkFolder::State::digest_of(const store::Merged& merged) const {
 
 void WorkFolder::State::write_output(const store::Merged& merged, const std::string& digest) {
   using namespace store;
-  need_room(hdf5_room);
+  ensure_memory(hdf5_room);
   const File file = make_file(folder, aside(), found ? found->st_mode & 0644 : 0644);  // a stricter mode of the file that is replaced stays
   const Records records{facts.runs, [&](std::size_t i, RunRecord& scratch) -> const RunRecord& {
                           merged.rows.get(merged.at[i], scratch);

@@ -230,7 +230,7 @@ std::string Part::text(const std::string& name) const {
 Part open_part(const std::string& given, const ReadLimits& limits) {
   std::string path = given;
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  need_room(store::hdf5_room);
+  ensure_memory(store::hdf5_room);
   store::quiet();
   const System system = posix_system();
   struct stat info {};

@@ -101,7 +101,7 @@ namespace {
 /// The runs as an HDF5 file in memory.
 std::string shard_image(std::span<const RunRecord> runs, const SuiteFacts& facts) {
   using namespace store;
-  need_room(store::hdf5_room);
+  ensure_memory(store::hdf5_room);
   Outline outline(facts.axis_names);
   std::vector<std::uint32_t> shapes;
   for (const RunRecord& run : runs) shapes.push_back(outline.shape_of(run));
@@ -178,7 +178,7 @@ void WorkFolder::State::join() {
 }
 
 WorkFolder::WorkFolder(const std::string& output, const SuiteFacts& facts, Member, const System& system) {
-  need_room(store::hdf5_room);
+  ensure_memory(store::hdf5_room);
   store::quiet();
   state_ = std::make_unique<State>(output, facts, system);
   state_->join();

@@ -329,7 +329,7 @@ void WorkFolder::State::remove_folder() {
 }
 
 WorkFolder::WorkFolder(const std::string& output, const SuiteFacts& facts, bool force, const System& system, const std::atomic<bool>* stop) {
-  need_room(store::hdf5_room);  // also for opening the library
+  ensure_memory(store::hdf5_room);  // also for opening the library
   store::quiet();
   state_ = std::make_unique<State>(output, facts, system, stop);
   State& s = *state_;

@@ -1,4 +1,4 @@
-// Aggregated scores: laws against every sequence of calls, against literal draws, and against formulas of their own.
+// Aggregated scores: distributions against every sequence of calls, against literal draws, and against formulas of their own.
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -12,7 +12,7 @@
 #include "tests/envs/bandit/law_draws.hpp"
 
 using namespace odrpo;
-using namespace law_draws;
+using namespace distribution_draws;
 
 namespace {
 
@@ -74,7 +74,7 @@ double aggregate(std::vector<int> scores, const RaterConfig& rater) {
   return scores[(scores.size() - 1) / 2];
 }
 
-/// One call, step by step: what can happen, with what chance.
+/// One call, step by step: what can happen, with what probability.
 std::vector<std::pair<int, double>> call_steps(const RaterConfig& rater, const std::vector<double>& row) {
   std::vector<std::pair<int, double>> out;
   const double p = rater.parse_failure;
@@ -108,28 +108,28 @@ TEST_CASE("every aggregate's law is that of every sequence of calls, for every p
           std::vector<std::size_t> at(votes, 0);
           for (;;) {
             std::vector<int> scores;
-            double chance = 1;
-            for (const std::size_t i : at) scores.push_back(steps[i].first), chance *= steps[i].second;
+            double probability = 1;
+            for (const std::size_t i : at) scores.push_back(steps[i].first), probability *= steps[i].second;
             const double got = aggregate(scores, rater);
-            if (std::isnan(got)) none += chance;
-            else want[got] += chance;
+            if (std::isnan(got)) none += probability;
+            else want[got] += probability;
             int i = 0;
             while (i < votes && ++at[i] == steps.size()) at[i++] = 0;
             if (i == votes) break;
           }
           const Outcomes outcomes = make_outcomes(rater, levels, votes);
-          std::vector<double> call(static_cast<std::size_t>(count_outcomes(rater, levels, 1))), law(outcomes.count);
-          call_law(rater, Channel(rater.noise, levels), traits, levels, call);
-          aggregate_law(rater, outcomes, call, votes, law);
+          std::vector<double> call(static_cast<std::size_t>(count_outcomes(rater, levels, 1))), distribution(outcomes.count);
+          call_distribution(rater, Channel(rater.noise, levels), traits, levels, call);
+          aggregate_distribution(rater, outcomes, call, votes, distribution);
           CAPTURE(levels, votes, kind.name, parsing.name);
           REQUIRE(outcomes.count == count_outcomes(rater, levels, votes));
           REQUIRE(outcomes.value.empty() == !real_valued(rater, votes));
           CHECK((outcomes.missing >= 0) == has_gaps(rater));
           double total = 0;
           for (int o = 0; o < outcomes.count; ++o) {
-            total += law[o];
+            total += distribution[o];
             if (o == outcomes.missing) {
-              CHECK(std::abs(law[o] - none) < 1e-13);
+              CHECK(std::abs(distribution[o] - none) < 1e-13);
               continue;
             }
             // the exact fraction whose float this outcome shows
@@ -138,7 +138,7 @@ TEST_CASE("every aggregate's law is that of every sequence of calls, for every p
             for (const auto& [v, p] : want)
               if (static_cast<double>(static_cast<float>(v)) == value) expected += p;
             CAPTURE(o, value);
-            CHECK(std::abs(law[o] - expected) < 1e-13);
+            CHECK(std::abs(distribution[o] - expected) < 1e-13);
           }
           CHECK(std::abs(total - 1) < 1e-13);
           ++tables;
@@ -188,8 +188,8 @@ TEST_CASE("the chi-square tells aggregates, parse policies and offsets apart") {
   const int rounds = 2000, votes = 4;
   RaterConfig base = rater_presets()[2].config;  // wide
   base.noise.push_back(UniformFlip{0.3});
-  const auto z_of = [&](const RaterConfig& law, const RaterConfig& draws) {
-    return agreement(rate_often(w, law, votes, Sampling::law, rounds, 4), rate_often(w, draws, votes, Sampling::draws, rounds, 4), rounds)
+  const auto z_of = [&](const RaterConfig& distribution, const RaterConfig& draws) {
+    return agreement(rate_often(w, distribution, votes, Sampling::law, rounds, 4), rate_often(w, draws, votes, Sampling::draws, rounds, 4), rounds)
         .z();
   };
   for (const Kind& a : kinds)
@@ -217,10 +217,10 @@ TEST_CASE("the laws of many calls, some of them left out, lose nothing") {
     const int votes = kind.tie == TieRule::nearest_mean ? 16 : 64;
     CAPTURE(kind.name, votes);
     const Outcomes outcomes = make_outcomes(rater, 10, votes);
-    std::vector<double> call(make_outcomes(rater, 10, 1).count), law(outcomes.count);
-    call_law(rater, Channel(rater.noise, 10), {.quality = 6.5}, 10, call);
-    aggregate_law(rater, outcomes, call, votes, law);
-    CHECK(std::abs(std::accumulate(law.begin(), law.end(), 0.0) - 1) < 1e-13);
+    std::vector<double> call(make_outcomes(rater, 10, 1).count), distribution(outcomes.count);
+    call_distribution(rater, Channel(rater.noise, 10), {.quality = 6.5}, 10, call);
+    aggregate_distribution(rater, outcomes, call, votes, distribution);
+    CHECK(std::abs(std::accumulate(distribution.begin(), distribution.end(), 0.0) - 1) < 1e-13);
   }
 }
 
@@ -264,8 +264,8 @@ TEST_CASE("rewards of every aggregate have the same bits on every instruction se
           if (kind.tie == TieRule::nearest_mean && votes > 7 && how == Sampling::law) continue;
           RaterConfig rater = with(rater_presets()[2].config, kind, parsing);
           rater.sampling = how;
-          LawCache laws(rater, 10, how == Sampling::law ? votes : 1);
-          const RatedWorld rated = *rate_world(w, rater, votes, 5, laws, never);
+          DistributionCache distributions(rater, 10, how == Sampling::law ? votes : 1);
+          const RatedWorld rated = *rate_world(w, rater, votes, 5, distributions, never);
           const int blocks = (votes + 3) / 4;
           std::vector<std::uint32_t> prompt{0, 3, 5}, words(3 * 8), scratch(static_cast<std::size_t>(8) * blocks * 4);
           std::vector<std::uint16_t> action(24);
@@ -280,7 +280,7 @@ TEST_CASE("rewards of every aggregate have the same bits on every instruction se
               const RandomStages& random = random_stages(isa);
               const Seen seen = rated.real ? Seen{nullptr, reward[i].data()} : Seen{score[i].data(), nullptr};
               random.fill(words.data(), 9, Purpose::rating, step, prompt.data(), 3, 0, 2);
-              if (how == Sampling::law) rate_stages(isa).by_law(rated.view(), batch, words.data(), 2, seen);
+              if (how == Sampling::law) rate_stages(isa).by_distribution(rated.view(), batch, words.data(), 2, seen);
               else rate_stages(isa).by_draws(rated.view(), batch, random, 9, Purpose::vote, step, 0, scratch.data(), seen);
             }
             CAPTURE(kind.name, parsing.name, votes);

@@ -36,8 +36,8 @@ double call_of(const CallModel& m, int judge, int score, int of_class, int trait
 }
 
 /// P(first vote, second vote) of one response over the world's prompts, by the model. The first judge is any.
-std::vector<double> pair_law(const CallModel& m) {
-  std::vector<double> weight(m.responses()), law(static_cast<std::size_t>(m.scores * m.scores));
+std::vector<double> pair_distribution(const CallModel& m) {
+  std::vector<double> weight(m.responses()), distribution(static_cast<std::size_t>(m.scores * m.scores));
   for (std::size_t c = 0; c < m.states(); ++c)
     for (std::size_t r = 0; r < m.responses(); ++r) weight[r] += m.prompts.prior[c] * share_of(m, c, r);
   for (std::size_t r = 0; r < m.responses(); ++r)
@@ -57,24 +57,24 @@ std::vector<double> pair_law(const CallModel& m) {
               p = 0;
               for (int u = 0; u < m.classes; ++u) p += call_of(m, j, k, u, t, r) * call_of(m, j, l, u, t, r) / m.classes;
             }
-            law[static_cast<std::size_t>(k * m.scores + l)] += weight[r] * m.trait[static_cast<std::size_t>(t)] * p / m.judges;
+            distribution[static_cast<std::size_t>(k * m.scores + l)] += weight[r] * m.trait[static_cast<std::size_t>(t)] * p / m.judges;
           }
       }
-  return law;
+  return distribution;
 }
 
 /// The same by the votes that raters give.
 std::vector<double> pairs_seen(const RaterConfig& rater, const BanditConfig& config, int scores, int worlds) {
-  std::vector<double> law(static_cast<std::size_t>(scores * scores));
+  std::vector<double> distribution(static_cast<std::size_t>(scores * scores));
   double total = 0;
   RaterConfig by_draws = rater;
   by_draws.sampling = Sampling::draws;
   for (int w = 0; w < worlds; ++w) {
     const std::uint64_t key = derive_key(29, static_cast<std::uint32_t>(w));
     const BanditWorld world = make_bandit(config, resolve_source(config, rater), key, false);
-    LawCache laws(by_draws, config.levels, 1);
+    DistributionCache distributions(by_draws, config.levels, 1);
     const std::atomic<bool> never{false};
-    const RatedWorld rated = *rate_world(world, by_draws, 2, key, laws, never);
+    const RatedWorld rated = *rate_world(world, by_draws, 2, key, distributions, never);
     std::vector<std::uint32_t> prompt(static_cast<std::size_t>(config.prompts));
     std::vector<std::uint16_t> action;
     for (std::uint32_t p = 0; p < prompt.size(); ++p) {
@@ -88,12 +88,12 @@ std::vector<double> pairs_seen(const RaterConfig& rater, const BanditConfig& con
         .by_draws(rated.view(), batch, random_stages(best_isa()), key, Purpose::vote, 0, 0, scratch.data(), {score.data(), nullptr});
     for (std::size_t i = 0; i < score.size(); i += 2) {
       if (score[i] == no_score || score[i + 1] == no_score) continue;
-      law[static_cast<std::size_t>((score[i] - rated.lowest) * scores + score[i + 1] - rated.lowest)] += 1;
+      distribution[static_cast<std::size_t>((score[i] - rated.lowest) * scores + score[i + 1] - rated.lowest)] += 1;
       total += 1;
     }
   }
-  for (double& p : law) p /= total;
-  return law;
+  for (double& p : distribution) p /= total;
+  return distribution;
 }
 
 void check_pairs(const RaterConfig& rater, BanditConfig config, const PromptGrid& grid = {}) {
@@ -101,7 +101,7 @@ void check_pairs(const RaterConfig& rater, BanditConfig config, const PromptGrid
   config.prompts = 512;
   config.actions = 16;
   const CallModel m = make_call_model(rater, resolve_source(config, rater), config.levels, 2, grid);
-  const std::vector<double> of_model = pair_law(m), seen = pairs_seen(rater, config, m.scores, worlds);
+  const std::vector<double> of_model = pair_distribution(m), seen = pairs_seen(rater, config, m.scores, worlds);
   const double all = has_gaps(rater) ? std::pow(1 - rater.parse_failure, 2) : 1;  // that both can be read
   double distance = 0, same_model = 0, same_seen = 0;
   for (int k = 0; k < m.scores; ++k)
@@ -176,9 +176,9 @@ TEST_CASE("responses of a file: each state has its prompt's laws, for every judg
   auto file = std::make_shared<ScoredResponses>();
   file->levels = 3;
   file->judges = 2;
-  file->laws = {1, 0, 0, 0, 1, 0, 0, 0.5, 0.5, 0, 0, 1};
+  file->distributions = {1, 0, 0, 0, 1, 0, 0, 0.5, 0.5, 0, 0, 1};
   file->first = {0, 2, 3};
-  file->law = {0, 1, 1};
+  file->distribution = {0, 1, 1};
   WorldSource source;
   source.responses = file;
   RaterConfig rater;

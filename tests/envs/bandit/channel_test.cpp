@@ -1,4 +1,4 @@
-// Law and literal votes draw from the same distribution, for every preset, N and tie rule; rows and thresholds are what they claim.
+// Distribution and literal votes draw from the same distribution, for every preset, N and tie rule; rows and thresholds are what they claim.
 #include "envs/bandit/channel.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 #include "tests/envs/bandit/law_draws.hpp"
 
 using namespace odrpo;
-using namespace law_draws;
+using namespace distribution_draws;
 
 TEST_CASE("law = draws by chi-square, for every preset, N in {1,2,8,16,32} and tie rule") {
   const BanditWorld w = small_world(20261120);
@@ -45,7 +45,7 @@ TEST_CASE("law = draws by chi-square, for every preset, N in {1,2,8,16,32} and t
       }
     }
   }
-  // the mean of that many independent z has a standard deviation of 0.07: a small bias of all laws would show here
+  // the mean of that many independent z has a standard deviation of 0.07: a small bias of all distributions would show here
   const double z_mean = z_sum / tests;
   std::printf("law = draws: %d tests of at least %.0f degrees of freedom, mean z %+.3f, largest %.2f\n", tests, fewest, z_mean, z_worst);
   CHECK(tests > 200);
@@ -115,16 +115,16 @@ TEST_CASE("a row's code keeps its traits") {
                                                  .judge_class = error});
             const Traits t = row_traits(code);
             CHECK((t.quality == 100 && t.spread_class == 7 && t.veto_class == veto && t.hack == hack && t.bias_class == bias));
-            CHECK((t.judge == judge && t.judge_class == error && t.law == -1));
+            CHECK((t.judge == judge && t.judge_class == error && t.distribution == -1));
             codes.insert(code);
           }
         }
-  for (int law : {0, 1, most_laws - 1})
+  for (int distribution : {0, 1, most_distributions - 1})
     for (int veto : {-1, 7})
       for (bool hack : {false, true}) {
-        const std::uint64_t code = row_code({.veto_class = veto, .hack = hack, .law = law});
+        const std::uint64_t code = row_code({.veto_class = veto, .hack = hack, .distribution = distribution});
         const Traits t = row_traits(code);
-        CHECK((t.law == law && t.veto_class == veto && t.hack == hack));
+        CHECK((t.distribution == distribution && t.veto_class == veto && t.hack == hack));
         codes.insert(code);
       }
   CHECK(codes.size() == 4 * 3 * 2 * 2 * 2 + 3 * 2 * 2);
@@ -138,8 +138,8 @@ TEST_CASE("rating gives the same scores on every instruction set") {
       RaterConfig rater;
       for (const RaterPreset& p : rater_presets())
         if (p.word == word) rater = p.config;
-      LawCache laws(rater, levels, 1);
-      const RatedWorld rated = *rate_world(w, rater, 8, 5, laws, never);
+      DistributionCache distributions(rater, levels, 1);
+      const RatedWorld rated = *rate_world(w, rater, 8, 5, distributions, never);
       std::vector<std::uint32_t> prompt{0, 3, 5}, words(3 * 8), scratch(8 * 2 * 4);
       std::vector<std::uint16_t> action(24);
       for (int i = 0; i < 24; ++i) action[i] = static_cast<std::uint16_t>(i % 5);
@@ -147,8 +147,8 @@ TEST_CASE("rating gives the same scores on every instruction set") {
       const RateBatch batch{prompt.data(), action.data(), 3, 8, w.width};
       for (std::uint32_t step = 0; step < 200; ++step) {
         random_stages(Isa::portable).fill(words.data(), 9, Purpose::rating, step, prompt.data(), 3, 0, 2);
-        rate_stages(Isa::portable).by_law(rated.view(), batch, words.data(), 2, {a.data(), nullptr});
-        rate_stages(Isa::avx2).by_law(rated.view(), batch, words.data(), 2, {b.data(), nullptr});
+        rate_stages(Isa::portable).by_distribution(rated.view(), batch, words.data(), 2, {a.data(), nullptr});
+        rate_stages(Isa::avx2).by_distribution(rated.view(), batch, words.data(), 2, {b.data(), nullptr});
         REQUIRE(a == b);
         rate_stages(Isa::portable)
             .by_draws(rated.view(), batch, random_stages(Isa::portable), 9, Purpose::vote, step, 0, scratch.data(), {a.data(), nullptr});
@@ -167,27 +167,27 @@ TEST_CASE("what a row costs is told before it is made") {
   rater.aggregate = Aggregate::mean;
   CHECK(row_bytes(env, rater, 1) == 4 * 16);
   CHECK(row_bytes(env, rater, 1024) == 4.0 * 1024 * 9);
-  CHECK(LawCache(rater, 10, 1024).bytes() > std::size_t{100} << 20);
-  CHECK(LawCache(rater, 10, 8).bytes() == std::size_t{4} << 20);
+  CHECK(DistributionCache(rater, 10, 1024).bytes() > std::size_t{100} << 20);
+  CHECK(DistributionCache(rater, 10, 8).bytes() == std::size_t{4} << 20);
   for (const int votes : {2, 8, 33}) {
-    LawCache laws(rater, 10, votes);
+    DistributionCache distributions(rater, 10, votes);
     std::vector<std::int32_t> row;
-    laws.append_row(row_code({.quality = 5}), row);
-    CHECK(row.size() == static_cast<std::size_t>(laws.stride()));
-    CHECK(row_bytes(env, rater, votes) == 4.0 * laws.stride());
+    distributions.append_row(row_code({.quality = 5}), row);
+    CHECK(row.size() == static_cast<std::size_t>(distributions.stride()));
+    CHECK(row_bytes(env, rater, votes) == 4.0 * distributions.stride());
   }
   rater.sampling = Sampling::draws;
   CHECK(row_bytes(env, rater, 1024) == 4 * 16);
   CHECK(row_seconds(env, rater, 1024) < 1e-4);
-  // beyond its limit the law of nearest-mean is priced out, and refuses with a way out
+  // beyond its limit the distribution of nearest-mean is priced out, and refuses with a way out
   rater = rater_presets()[0].config;
   rater.tie = TieRule::nearest_mean;
   CHECK(row_seconds(env, rater, 16) < 0.1);
   CHECK(row_seconds(env, rater, 32) > 3);
-  LawCache laws(rater, 10, 32);
+  DistributionCache distributions(rater, 10, 32);
   std::vector<std::int32_t> row;
   try {
-    laws.append_row(row_code({.quality = 5}), row);
+    distributions.append_row(row_code({.quality = 5}), row);
     FAIL("not refused");
   } catch (const Failure& failure) {
     CHECK(failure.code == Exit::limits);
@@ -197,12 +197,12 @@ TEST_CASE("what a row costs is told before it is made") {
 
 TEST_CASE("rows are made once and shared by worlds") {
   RaterConfig rater = rater_presets()[0].config;
-  LawCache laws(rater, 10, 8);
+  DistributionCache distributions(rater, 10, 8);
   const BanditWorld w = small_world(1);
-  rate_world(w, rater, 8, 1, laws, never);
-  const std::size_t made = laws.rows_made();
-  rate_world(w, rater, 8, 1, laws, never);
-  CHECK(laws.rows_made() == made);
+  rate_world(w, rater, 8, 1, distributions, never);
+  const std::size_t made = distributions.rows_made();
+  rate_world(w, rater, 8, 1, distributions, never);
+  CHECK(distributions.rows_made() == made);
   CHECK(made <= static_cast<std::size_t>(w.prompts) * w.actions);
 }
 
@@ -210,23 +210,23 @@ TEST_CASE("making rows stops when asked to, and a world asks for no more rows th
   const std::atomic<bool> stop{true};
   for (const RaterPreset& preset : rater_presets()) {
     if (rater_levels(preset.config) > 0) continue;  // its levels are not the world's
-    LawCache laws(preset.config, 10, 2);
+    DistributionCache distributions(preset.config, 10, 2);
     const BanditWorld w = small_world(1);
-    CHECK_FALSE(rate_world(w, preset.config, 2, 1, laws, stop).has_value());
-    CHECK(laws.rows_made() == 0);
-    rate_world(w, preset.config, 2, 1, laws, never);
-    CHECK(static_cast<double>(laws.rows_made()) <= most_rows(BanditConfig{}, preset.config) * 2);
+    CHECK_FALSE(rate_world(w, preset.config, 2, 1, distributions, stop).has_value());
+    CHECK(distributions.rows_made() == 0);
+    rate_world(w, preset.config, 2, 1, distributions, never);
+    CHECK(static_cast<double>(distributions.rows_made()) <= most_rows(BanditConfig{}, preset.config) * 2);
   }
   // and about as many as expected_rows says, of one world and of several
   for (const RaterPreset& preset : rater_presets()) {
     if (rater_levels(preset.config) > 0) continue;
     BanditConfig env;
-    LawCache laws(preset.config, env.levels, 1);
+    DistributionCache distributions(preset.config, env.levels, 1);
     for (const int worlds : {1, 2, 3}) {
       const BanditWorld w = make_bandit(env, resolve_source(env, preset.config), static_cast<std::uint64_t>(worlds), false);
-      const RatedWorld rated = *rate_world(w, preset.config, 1, static_cast<std::uint64_t>(worlds), laws, never);
-      const double ratio = expected_rows(env, preset.config, 1, worlds) / static_cast<double>(laws.rows_made());
-      INFO(preset.word << ": " << worlds << " worlds, " << laws.rows_made() << " rows, expected over made " << ratio);
+      const RatedWorld rated = *rate_world(w, preset.config, 1, static_cast<std::uint64_t>(worlds), distributions, never);
+      const double ratio = expected_rows(env, preset.config, 1, worlds) / static_cast<double>(distributions.rows_made());
+      INFO(preset.word << ": " << worlds << " worlds, " << distributions.rows_made() << " rows, expected over made " << ratio);
       CHECK(ratio > 0.7);
       CHECK(ratio < 2);
       const double bytes = rated_bytes(env, preset.config, 1) / static_cast<double>(rated.bytes());
@@ -244,10 +244,10 @@ TEST_CASE("making rows stops when asked to, and a world asks for no more rows th
   RaterConfig rater;
   rater.noise = {GaussianNoise{0.4, 0, GaussianForm::rounded}, SeverityOffset{0.5}};
   CHECK(most_rows(c, rater) == 10 * trait_classes);
-  LawCache laws(rater, 10, 1);
+  DistributionCache distributions(rater, 10, 1);
   const BanditWorld w = make_bandit(c, resolve_profile(c, {}), 1, false);
-  const RatedWorld rated = *rate_world(w, rater, 1, 1, laws, never);
-  CHECK(laws.rows_made() == trait_classes);
+  const RatedWorld rated = *rate_world(w, rater, 1, 1, distributions, never);
+  CHECK(distributions.rows_made() == trait_classes);
   std::vector<int> met(trait_classes, 0);
   for (int p = 0; p < c.prompts; ++p) {
     CHECK(rated.row[static_cast<std::size_t>(p) * w.width] == rated.row[static_cast<std::size_t>(p) * w.width + 1]);  // one offset a prompt

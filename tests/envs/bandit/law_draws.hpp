@@ -1,4 +1,4 @@
-// The chi-square that holds a rater's law against its literal draws; shared by the tests of channels and aggregates.
+// The chi-square that holds a rater's distribution against its literal draws; shared by the tests of channels and aggregates.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -10,7 +10,7 @@
 #include "kernels/random.hpp"
 #include "tests/catch.hpp"
 
-namespace law_draws {
+namespace distribution_draws {
 
 using namespace odrpo;
 
@@ -33,11 +33,11 @@ struct Table {
   std::vector<long> count;
 };
 
-/// `rounds` ratings of every (prompt, action). Outcomes are those of the law, also for draws: scores lowest..K, means, no score.
+/// `rounds` ratings of every (prompt, action). Outcomes are those of the distribution, also for draws: scores lowest..K, means, no score.
 inline Table rate_often(const BanditWorld& w, RaterConfig rater, int votes, Sampling how, int rounds, std::uint64_t key) {
   rater.sampling = how;
-  LawCache laws(rater, w.levels, how == Sampling::law ? votes : 1);
-  const RatedWorld rated = *rate_world(w, rater, votes, key, laws, never);
+  DistributionCache distributions(rater, w.levels, how == Sampling::law ? votes : 1);
+  const RatedWorld rated = *rate_world(w, rater, votes, key, distributions, never);
   REQUIRE(rated.real == real_valued(rater, votes));
   REQUIRE(rated.gaps == has_gaps(rater));
   const Outcomes outcomes = make_outcomes(rater, w.levels, votes);
@@ -63,12 +63,12 @@ inline Table rate_often(const BanditWorld& w, RaterConfig rater, int votes, Samp
     return at != end && *at == reward[i] ? static_cast<int>(at - outcomes.value.begin()) : -1;
   };
   Table table{outcomes.count, rated.real, std::vector<long>(score.size() * static_cast<std::size_t>(outcomes.count), 0)};
-  int strange = 0;  // outcomes that the law does not know: floats of means must be the same from law and draws
+  int strange = 0;  // outcomes that the distribution does not know: floats of means must be the same from distribution and draws
   for (int round = 0; round < rounds; ++round) {
     const auto step = static_cast<std::uint32_t>(round);
     if (how == Sampling::law) {
       random.fill(word.data(), key, Purpose::rating, step, prompt.data(), w.prompts, 0, blocks);
-      rate.by_law(rated.view(), batch, word.data(), blocks, seen);
+      rate.by_distribution(rated.view(), batch, word.data(), blocks, seen);
     } else {
       rate.by_draws(rated.view(), batch, random, key, Purpose::vote, step, 0, scratch.data(), seen);
     }
@@ -86,7 +86,7 @@ inline Table rate_often(const BanditWorld& w, RaterConfig rater, int votes, Samp
 /// row are one cell, put to the row's rarest other one when it is still rare. Many (means): neighbours are joined until they were met 20
 /// times. A row of c cells has c - 1 degrees of freedom.
 struct Agreement {
-  double chi2 = 0, mean = 0;  ///< mean: the exact expectation when both are the same law, given the counts of both together
+  double chi2 = 0, mean = 0;  ///< mean: the exact expectation when both are the same distribution, given the counts of both together
   int freedom = 0;
   double z() const { return (chi2 - mean) / std::sqrt(2.0 * freedom); }
 };
@@ -124,4 +124,4 @@ inline Agreement agreement(const Table& a, const Table& b, int rounds) {
   return sum;
 }
 
-}  // namespace law_draws
+}  // namespace distribution_draws

@@ -37,8 +37,8 @@ BanditWorld world_of(const RaterConfig& rater) {
 
 /// The mean of all votes on each response by `rounds` ratings of the stage.
 std::vector<double> rated_means(const BanditWorld& world, const RaterConfig& rater, int votes, int rounds, Isa isa) {
-  LawCache laws(rater, levels, 1);
-  const RatedWorld rated = *rate_world(world, rater, votes, key, laws, never);
+  DistributionCache distributions(rater, levels, 1);
+  const RatedWorld rated = *rate_world(world, rater, votes, key, distributions, never);
   std::vector<std::uint32_t> prompt(prompts), scratch(static_cast<std::size_t>(actions) * ((votes + 3) / 4) * 4);
   std::vector<std::uint16_t> action(prompts * actions);
   for (int p = 0; p < prompts; ++p) {

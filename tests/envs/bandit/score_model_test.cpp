@@ -13,7 +13,7 @@ using namespace odrpo;
 
 namespace {
 
-/// P(score) and E[quality | score] over worlds, by the exact laws of their responses: [scores] each.
+/// P(score) and E[quality | score] over worlds, by the exact distributions of their responses: [scores] each.
 struct ByScore {
   std::vector<double> share, quality;
 };
@@ -24,9 +24,9 @@ ByScore seen_in_worlds(const RaterConfig& rater, const BanditConfig& config, int
   for (int w = 0; w < worlds; ++w) {
     const std::uint64_t key = derive_key(17, static_cast<std::uint32_t>(w));
     const BanditWorld world = make_bandit(config, resolve_source(config, rater), key, false);
-    LawCache laws(rater, config.levels, votes);
+    DistributionCache distributions(rater, config.levels, votes);
     const std::atomic<bool> never{false};
-    const RatedWorld rated = *rate_world(world, rater, votes, key, laws, never);
+    const RatedWorld rated = *rate_world(world, rater, votes, key, distributions, never);
     for (int p = 0; p < world.prompts; ++p)
       for (int a = 0; a < world.actions; ++a) {
         const std::size_t cell = static_cast<std::size_t>(p) * world.width + a;
@@ -39,13 +39,13 @@ ByScore seen_in_worlds(const RaterConfig& rater, const BanditConfig& config, int
         }
         // thresholds of 31 bits: P(outcome <= k)
         double before = 0;
-        const int outcomes = laws.outcomes().count;
+        const int outcomes = distributions.outcomes().count;
         for (int o = 0; o < outcomes; ++o) {
           const double upto = o + 1 < outcomes ? (rated.threshold[rated.row[cell] + static_cast<std::size_t>(o)] + 1.0) / 2147483648.0 : 1;
           const double mass = upto - before;
           before = upto;
           total += mass;
-          if (o == laws.outcomes().missing) continue;
+          if (o == distributions.outcomes().missing) continue;
           const double score = rated.value.empty() ? rated.lowest + o : static_cast<double>(rated.value[o]);
           const auto k = static_cast<std::size_t>(numbers.number_of(score));
           seen.share[k] += mass, seen.quality[k] += mass * q;
@@ -187,9 +187,9 @@ TEST_CASE("states told by moments are the world again") {
 TEST_CASE("responses of a file: its prompts are the states") {
   auto file = std::make_shared<ScoredResponses>();
   file->levels = 3;
-  file->laws = {1, 0, 0, 0, 0.5, 0.5, 0, 0, 1, 0.2, 0.2, 0.6};
+  file->distributions = {1, 0, 0, 0, 0.5, 0.5, 0, 0, 1, 0.2, 0.2, 0.6};
   file->first = {0, 2, 4};
-  file->law = {0, 1, 3, 2};
+  file->distribution = {0, 1, 3, 2};
   WorldSource source;
   source.responses = file;
   RaterConfig rater;
@@ -222,20 +222,20 @@ TEST_CASE("score model: the channel of whole levels is that of worlds of whole q
         for (std::size_t i = 0; i < 100; ++i) channel[i] += kind.weight * kind.probability[i];
       BanditConfig config;
       config.quality = QualityKind::integer;
-      std::vector<double> seen(100, 0.0), cells(10, 0.0), law(10);
+      std::vector<double> seen(100, 0.0), cells(10, 0.0), distribution(10);
       for (int w = 0; w < 8; ++w) {
         const std::uint64_t key = derive_key(18, static_cast<std::uint32_t>(w));
         const BanditWorld world = make_bandit(config, resolve_source(config, rater), key, false);
-        LawCache laws(rater, 10, votes);
+        DistributionCache distributions(rater, 10, votes);
         const std::atomic<bool> never{false};
-        const RatedWorld rated = *rate_world(world, rater, votes, key, laws, never);
+        const RatedWorld rated = *rate_world(world, rater, votes, key, distributions, never);
         for (int p = 0; p < world.prompts; ++p)
           for (int a = 0; a < world.actions; ++a) {
             const std::size_t cell = static_cast<std::size_t>(p) * world.width + a;
             const auto j = static_cast<std::size_t>(world.quality16[cell] / 16 - 1);
-            law_of_row(rated, rated.row[cell], law);
+            distribution_of_row(rated, rated.row[cell], distribution);
             cells[j] += 1;
-            for (std::size_t k = 0; k < 10; ++k) seen[j * 10 + k] += law[k];
+            for (std::size_t k = 0; k < 10; ++k) seen[j * 10 + k] += distribution[k];
           }
       }
       for (std::size_t j = 0; j < 10; ++j) {

@@ -1,4 +1,4 @@
-// Raters that stop early in the bandit: literal calls against their definition, their law, and the calls that it expects.
+// Raters that stop early in the bandit: literal calls against their definition, their distribution, and the calls that it expects.
 #include <cmath>
 #include <map>
 #include <vector>
@@ -8,7 +8,7 @@
 #include "tests/envs/bandit/law_draws.hpp"
 
 using namespace odrpo;
-using namespace law_draws;
+using namespace distribution_draws;
 
 namespace {
 
@@ -34,8 +34,8 @@ struct Rated {
     BanditConfig c;
     c.prompts = 6, c.actions = 5, c.levels = levels, c.feature_share = 0;
     world = make_bandit(c, resolve_source(c, rater), key, false);
-    LawCache laws(rater, levels, 1);
-    rated = *rate_world(world, rater, votes, key, laws, never);
+    DistributionCache distributions(rater, levels, 1);
+    rated = *rate_world(world, rater, votes, key, distributions, never);
     for (int p = 0; p < c.prompts; ++p) {
       prompt.push_back(static_cast<std::uint32_t>(p));
       for (int a = 0; a < c.actions; ++a) action.push_back(static_cast<std::uint16_t>(a));
@@ -134,7 +134,7 @@ TEST_CASE("stop: law = draws by chi-square, for every tie rule and parse policy"
       }
   CAPTURE(tests, z_worst);
   CHECK(std::abs(z_sum / tests) < 0.6);
-  // and it is not the law without `stop`
+  // and it is not the distribution without `stop`
   RaterConfig rater = rater_presets()[2].config, all = rater;
   rater.noise.push_back(UniformFlip{0.3}), all.noise = rater.noise;
   rater.stop = 2;
@@ -163,10 +163,10 @@ TEST_CASE("stop: the calls that a row expects are those that are made, on the me
       CAPTURE(static_cast<int>(policy), votes, stop, mean, expected, error);
       CHECK(std::abs(mean - expected) < 4.5 * error);
       CHECK(expected < 0.9 * votes * static_cast<double>(all.action.size()));
-      // by law the rows expect the same
+      // by distribution the rows expect the same
       rater.sampling = Sampling::law;
-      LawCache laws(rater, 10, votes);
-      const RatedWorld by_law = *rate_world(all.world, rater, votes, key, laws, never);
-      for (std::size_t i = 0; i < all.action.size(); ++i) CHECK(by_law.calls_of(all.cell(i)) == all.rated.calls_of(all.cell(i)));
+      DistributionCache distributions(rater, 10, votes);
+      const RatedWorld by_distribution = *rate_world(all.world, rater, votes, key, distributions, never);
+      for (std::size_t i = 0; i < all.action.size(); ++i) CHECK(by_distribution.calls_of(all.cell(i)) == all.rated.calls_of(all.cell(i)));
     }
 }

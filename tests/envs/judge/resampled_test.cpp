@@ -40,8 +40,8 @@ TEST_CASE("resampled responses: any number of scores", "[resample]") {
   for (const std::size_t n : {2u, 70'000u}) {
     const ResampledJudge judge = resample_responses(two_responses(std::vector<std::uint8_t>(n, 1), std::vector<std::uint8_t>(n, 3)));
     REQUIRE(judge.responses->prompts() == 1);
-    CHECK(judge.responses->quality(judge.responses->law[0]) == Approx(1).margin(0.2));
-    CHECK(judge.responses->quality(judge.responses->law[1]) == Approx(3).margin(0.2));
+    CHECK(judge.responses->quality(judge.responses->distribution[0]) == Approx(1).margin(0.2));
+    CHECK(judge.responses->quality(judge.responses->distribution[1]) == Approx(3).margin(0.2));
     CHECK((judge.concentration >= 0.01 && judge.concentration <= 1000));
   }
 }
@@ -74,7 +74,7 @@ TEST_CASE("resampled responses: each judge's own scores joined by those of its l
   for (const auto& r : table.responses)
     for (std::size_t i = 0; i < 6; ++i) rows[level_of(counts_of(r))][i] += counts_of(r)[i];
   for (std::size_t p = 0; p < 200; ++p) {
-    std::vector<double> expected, found;  // mean scores of the prompt's laws
+    std::vector<double> expected, found;  // mean scores of the prompt's distributions
     for (const auto& r : table.responses_of(table.prompts[p])) {
       const std::vector<double> n = counts_of(r);
       double mean = 0;
@@ -88,7 +88,7 @@ TEST_CASE("resampled responses: each judge's own scores joined by those of its l
       expected.push_back(mean);
     }
     std::sort(expected.begin(), expected.end());
-    for (auto r = made.first[p]; r < made.first[p + 1]; ++r) found.push_back(made.quality(made.law[r]));
+    for (auto r = made.first[p]; r < made.first[p + 1]; ++r) found.push_back(made.quality(made.distribution[r]));
     REQUIRE(found.size() == 5);
     for (std::size_t i = 0; i < 5; ++i) CHECK(found[i] == Approx(expected[i]).epsilon(1e-12));
   }
@@ -100,7 +100,7 @@ TEST_CASE("resampled responses: where no judge scored twice, each keeps its own 
   const ResampledJudge judge = resample_responses(draw_scores(panel, ScoreShape{50, 5, 1}, 20261302).table);
   CHECK(judge.concentration == 0);
   CHECK(judge.reason == "no judge scored a response twice");
-  for (const double p : judge.responses->laws) CHECK((p == 0 || p == 1));
+  for (const double p : judge.responses->distributions) CHECK((p == 0 || p == 1));
   ScoreTable many = draw_scores(panel, ScoreShape{2, 2, 2}, 1).table;
   many.judges.resize(most_judges + 1);
   CHECK_THROWS_AS(resample_responses(many), Failure);
@@ -113,7 +113,7 @@ TEST_CASE("resampled responses: what does not fit in the laws is left out or ref
   settle_thresholds(panel, 3, share);
   const ScoreTable file = draw_scores(panel, ScoreShape{3000, 10, 1}, 20261310).table;  // 30,000 x 40 rows: more than there may be
   const ResampledJudge judge = resample_responses(file);
-  CHECK(judge.responses->law.size() == most_laws / 40 / 10 * 10);
+  CHECK(judge.responses->distribution.size() == most_distributions / 40 / 10 * 10);
   ScoreTable one = file;
   one.prompts.resize(1);
   one.prompts[0].count = 30'000;
@@ -123,8 +123,8 @@ TEST_CASE("resampled responses: what does not fit in the laws is left out or ref
   } catch (const Failure& failure) {
     CHECK(failure.code == Exit::limits);
   }
-  NumberRows rows(most_laws, {0.5, 0.5});
-  CHECK(join_responses(rows, 1, {{0, most_laws - 1.0}}) != nullptr);
+  NumberRows rows(most_distributions, {0.5, 0.5});
+  CHECK(join_responses(rows, 1, {{0, most_distributions - 1.0}}) != nullptr);
   rows.push_back({0.5, 0.5});
   CHECK(join_responses(rows, 1, {{0, 1}}) == nullptr);
 }
@@ -138,7 +138,7 @@ TEST_CASE("resampled responses: many judges of whom few score a response take no
     if ((i / 2 + i / 126) % 31 != 0) file.level[i] = ScoreTable::unreadable;
   const ResampledJudge judge = resample_responses(file);
   CHECK(judge.responses->judges == 63);
-  CHECK(judge.responses->law.size() == 2000);
+  CHECK(judge.responses->distribution.size() == 2000);
 }
 
 TEST_CASE("judges without a readable score are left out, and a note says so", "[resample]") {
@@ -155,13 +155,13 @@ TEST_CASE("judges without a readable score are left out, and a note says so", "[
 }
 
 TEST_CASE("quality of the middle half of scores: by definition, and not moved by outliers", "[resample]") {
-  // law 0: a fifth of the scores of 5 replaced by 1; law 1: 3 and 4 in equal parts
+  // distribution 0: a fifth of the scores of 5 replaced by 1; distribution 1: 3 and 4 in equal parts
   const auto given = join_responses({{0.2, 0, 0, 0, 0.8}, {0, 0, 0.5, 0.5, 0}}, 1, {{0, 1}});
   CHECK(given->quality(0) == Approx(4.2));
   const auto middle = with_middle_quality(*given);
   CHECK(middle->quality(0) == Approx(5));
   CHECK(middle->quality(1) == Approx(3.5));
-  CHECK(middle->law == std::vector<std::uint32_t>{1, 0});
+  CHECK(middle->distribution == std::vector<std::uint32_t>{1, 0});
   // the bounds .25 and .75 cut levels 2 and 4
   const auto cut = with_middle_quality(*join_responses({{0.1, 0.3, 0.3, 0.2, 0.1}}, 1, {{0, 0}}));
   CHECK(cut->quality(0) == Approx((2 * 0.15 + 3 * 0.3 + 4 * 0.05) / 0.5));

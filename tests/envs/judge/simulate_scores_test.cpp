@@ -141,15 +141,15 @@ TEST_CASE("fewer responses than a file's are random ones of a prompt", "[resampl
   CHECK(std::abs(a.tie - b.tie) < 0.025);
   // each place of the file's order is drawn equally often, and each pair
   std::vector<std::vector<double>> prompt(1, {0, 1, 2, 3, 4, 5});
-  NumberRows laws;
-  for (int i = 0; i < 6; ++i) laws.push_back({1 - 0.1 * i, 0.1 * i});
-  rater.noise = {ResampleNoise{join_responses(laws, 1, prompt)}};
+  NumberRows distributions;
+  for (int i = 0; i < 6; ++i) distributions.push_back({1 - 0.1 * i, 0.1 * i});
+  rater.noise = {ResampleNoise{join_responses(distributions, 1, prompt)}};
   const BanditConfig config = rated_world(2, 15'000, 2);
   const BanditWorld world = make_bandit(config, resolve_source(config, rater), 20261309, false);
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> pairs;
   for (std::size_t p = 0; p < 15'000; ++p) {
-    const std::uint32_t x = world.law[p * static_cast<std::size_t>(world.width)],
-                        y = world.law[p * static_cast<std::size_t>(world.width) + 1];
+    const std::uint32_t x = world.distribution[p * static_cast<std::size_t>(world.width)],
+                        y = world.distribution[p * static_cast<std::size_t>(world.width) + 1];
     pairs[std::minmax(x, y)] += 1;
   }
   CHECK(pairs.size() == 15);
@@ -166,20 +166,20 @@ TEST_CASE("a world of as many responses as a file has them all", "[resample]") {
   for (const int actions : {3, 6, 12}) {
     BanditConfig config = rated_world(5, 500, actions);
     const BanditWorld world = make_bandit(config, resolve_source(config, rater), 20261306, false);
-    std::set<std::vector<std::uint32_t>> prompts;  // laws of each of the file's prompts, sorted
+    std::set<std::vector<std::uint32_t>> prompts;  // distributions of each of the file's prompts, sorted
     for (std::size_t p = 0; p < all.prompts(); ++p) {
-      std::vector<std::uint32_t> laws(all.law.begin() + all.first[p], all.law.begin() + all.first[p + 1]);
-      std::sort(laws.begin(), laws.end());
-      prompts.insert(laws);
+      std::vector<std::uint32_t> distributions(all.distribution.begin() + all.first[p], all.distribution.begin() + all.first[p + 1]);
+      std::sort(distributions.begin(), distributions.end());
+      prompts.insert(distributions);
     }
     for (std::size_t p = 0; p < 500; ++p) {
-      const auto first = world.law.begin() + static_cast<std::ptrdiff_t>(p * static_cast<std::size_t>(world.width));
-      std::vector<std::uint32_t> laws(first, first + actions);
-      std::sort(laws.begin(), laws.end());
+      const auto first = world.distribution.begin() + static_cast<std::ptrdiff_t>(p * static_cast<std::size_t>(world.width));
+      std::vector<std::uint32_t> distributions(first, first + actions);
+      std::sort(distributions.begin(), distributions.end());
       const bool found = std::any_of(prompts.begin(), prompts.end(), [&](std::vector<std::uint32_t> prompt) {
         if (actions == 12) prompt.insert(prompt.end(), prompt.begin(), prompt.end());  // each twice
         std::sort(prompt.begin(), prompt.end());
-        return std::includes(prompt.begin(), prompt.end(), laws.begin(), laws.end());
+        return std::includes(prompt.begin(), prompt.end(), distributions.begin(), distributions.end());
       });
       CHECK(found);
     }
@@ -225,9 +225,9 @@ TEST_CASE("expected scores are the means of literal calls, of judges in turn") {
       const SimulatedScores drawn = simulate_scores(rater, config, 300 * votes, 20261308);  // in turn: the first judge more often
       rater.aggregate = Aggregate::expected;
       const BanditWorld world = make_bandit(config, resolve_source(config, rater), 20261308, false);
-      LawCache laws(rater, config.levels, votes);
+      DistributionCache distributions(rater, config.levels, votes);
       const std::atomic<bool> never{false};
-      const RatedWorld rated = *rate_world(world, rater, votes, 20261308, laws, never);
+      const RatedWorld rated = *rate_world(world, rater, votes, 20261308, distributions, never);
       const int judges = panel_size(rater.noise);
       for (std::size_t r = 0; r < drawn.table.responses.size(); ++r) {
         // each judge's mean, weighed as the votes of this prompt are

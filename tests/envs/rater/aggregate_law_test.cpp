@@ -1,11 +1,11 @@
-// The laws of medians, sums and means: against formulas of their own, up to the largest N.
+// The distributions of medians, sums and means: against formulas of their own, up to the largest N.
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>
 #include <vector>
 
-#include "envs/rater/law_table.hpp"
+#include "envs/rater/distribution_table.hpp"
 #include "envs/rater/vote.hpp"
 #include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
@@ -27,16 +27,16 @@ RaterConfig mean_of_readable() {
 TEST_CASE("the median's law: order statistics at the largest N, mirror images, certain scores") {
   std::mt19937_64 draw(21);
   for (int round = 0; round < 20; ++round) {
-    const int levels = 2 + static_cast<int>(draw() % 9), votes = round == 0 ? max_law_votes : 1 + static_cast<int>(draw() % 300);
-    std::vector<double> pmf(levels), law(levels);
+    const int levels = 2 + static_cast<int>(draw() % 9), votes = round == 0 ? max_distribution_votes : 1 + static_cast<int>(draw() % 300);
+    std::vector<double> pmf(levels), distribution(levels);
     double total = 0;
     for (double& p : pmf) total += p = static_cast<double>(1 + draw() % 1000);
     for (double& p : pmf) p /= total;
-    median_law(pmf, votes, law);
+    median_distribution(pmf, votes, distribution);
     long double below = 0, cumulated = 0;
     for (int k = 0; k < levels; ++k) {
       below += pmf[k];
-      cumulated += law[k];
+      cumulated += distribution[k];
       // P(median <= k) = P(Bin(N, F_k) >= (N + 1) / 2), from logarithms of factorials
       long double want = k + 1 == levels ? 1 : 0;
       for (int n = (votes + 1) / 2; n <= votes && k + 1 < levels; ++n)
@@ -46,12 +46,12 @@ TEST_CASE("the median's law: order statistics at the largest N, mirror images, c
       CHECK(std::abs(static_cast<double>(cumulated - want)) < 1e-12);
     }
   }
-  std::vector<double> law(3);
-  median_law(std::vector<double>{0, 1, 0}, 7, law);
-  CHECK(law == std::vector<double>{0, 1, 0});
-  median_law(std::vector<double>{0.25, 0, 0.75}, 2, law);  // the lower of two: low unless both are high
-  CHECK(law[0] == Approx(1 - 0.5625).epsilon(1e-15));
-  CHECK(law[1] == 0);
+  std::vector<double> distribution(3);
+  median_distribution(std::vector<double>{0, 1, 0}, 7, distribution);
+  CHECK(distribution == std::vector<double>{0, 1, 0});
+  median_distribution(std::vector<double>{0.25, 0, 0.75}, 2, distribution);  // the lower of two: low unless both are high
+  CHECK(distribution[0] == Approx(1 - 0.5625).epsilon(1e-15));
+  CHECK(distribution[1] == 0);
 }
 
 TEST_CASE("the sum's law: convolution one by one, moments at the largest N, certain scores") {
@@ -69,28 +69,28 @@ TEST_CASE("the sum's law: convolution one by one, moments at the largest N, cert
           for (std::size_t k = 0; k < pmf.size(); ++k) next[i + k] += one[i] * pmf[k];
         one = std::move(next);
       }
-      std::vector<double> law(static_cast<std::size_t>(votes) * (levels - 1) + 1);
-      sum_law(pmf, votes, law);
+      std::vector<double> distribution(static_cast<std::size_t>(votes) * (levels - 1) + 1);
+      sum_distribution(pmf, votes, distribution);
       double worst = 0;
-      for (std::size_t s = 0; s < law.size(); ++s) worst = std::max(worst, std::abs(law[s] - one[s]));
+      for (std::size_t s = 0; s < distribution.size(); ++s) worst = std::max(worst, std::abs(distribution[s] - one[s]));
       CAPTURE(levels, votes);
       CHECK(worst < 1e-14);
     }
   const std::vector<double> pmf = {0.1, 0.2, 0, 0.4, 0.3};
-  std::vector<double> law(max_law_votes * 4 + 1);
-  sum_law(pmf, max_law_votes, law);
+  std::vector<double> distribution(max_distribution_votes * 4 + 1);
+  sum_distribution(pmf, max_distribution_votes, distribution);
   double total = 0, mean = 0, variance = 0;
-  for (std::size_t s = 0; s < law.size(); ++s) total += law[s], mean += law[s] * static_cast<double>(s);
-  for (std::size_t s = 0; s < law.size(); ++s) variance += law[s] * (static_cast<double>(s) - mean) * (static_cast<double>(s) - mean);
+  for (std::size_t s = 0; s < distribution.size(); ++s) total += distribution[s], mean += distribution[s] * static_cast<double>(s);
+  for (std::size_t s = 0; s < distribution.size(); ++s) variance += distribution[s] * (static_cast<double>(s) - mean) * (static_cast<double>(s) - mean);
   CHECK(std::abs(total - 1) < 1e-12);
   CHECK(mean == Approx(1024 * 2.6).epsilon(1e-12));               // 0.2 + 3 * 0.4 + 4 * 0.3
   CHECK(variance == Approx(1024 * (8.6 - 6.76)).epsilon(1e-11));  // 0.2 + 9 * 0.4 + 16 * 0.3
   std::vector<double> rare(5);
-  sum_law(std::vector<double>{1 - 1e-8, 1e-8}, 4, rare);  // probabilities far below anything drawn keep their digits
+  sum_distribution(std::vector<double>{1 - 1e-8, 1e-8}, 4, rare);  // probabilities far below anything drawn keep their digits
   CHECK(rare[4] == Approx(1e-32).epsilon(1e-9));
   std::vector<double> out(3);
-  CHECK_THROWS_AS(sum_law(std::vector<double>{1.0}, 0, out), Failure);
-  CHECK_THROWS_AS(median_law(std::vector<double>{1.0}, max_law_votes + 1, out), Failure);
+  CHECK_THROWS_AS(sum_distribution(std::vector<double>{1.0}, 0, out), Failure);
+  CHECK_THROWS_AS(median_distribution(std::vector<double>{1.0}, max_distribution_votes + 1, out), Failure);
 }
 
 TEST_CASE("means of what is left of N calls: all fractions once, ascending, where S / n says") {

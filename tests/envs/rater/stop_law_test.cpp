@@ -1,4 +1,4 @@
-// Calls until a score was given k times: the law against every sequence of calls, closed forms at the largest N, and what it refuses.
+// Calls until a score was given k times: the distribution against every sequence of calls, closed forms at the largest N, and what it refuses.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "envs/rater/law_table.hpp"
+#include "envs/rater/distribution_table.hpp"
 #include "envs/rater/vote.hpp"
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/words.hpp"
@@ -69,7 +69,7 @@ TEST_CASE("stop: law and expected calls are those of every sequence of calls, by
             rater.parse_policy = parsing == 2 ? ParsePolicy::drop : parsing == 3 ? ParsePolicy::zero : ParsePolicy::resample;
             const std::vector<double> row = random_pmf(draw, levels);
             const Outcomes outcomes = make_outcomes(rater, levels, votes);
-            std::vector<double> call(static_cast<std::size_t>(outcomes.count), 0.0), law(call.size()), want(call.size(), 0.0);
+            std::vector<double> call(static_cast<std::size_t>(outcomes.count), 0.0), distribution(call.size()), want(call.size(), 0.0);
             const double p = rater.parse_failure, failed = parsing == 1 ? p * p : p;
             const std::size_t shift = parsing == 3;
             for (std::size_t k = 0; k < row.size(); ++k) call[k + shift] = (1 - failed) * row[k];
@@ -80,21 +80,21 @@ TEST_CASE("stop: law and expected calls are those of every sequence of calls, by
             std::vector<int> at(static_cast<std::size_t>(votes), 0);
             for (;;) {
               std::vector<int> scores;
-              double chance = 1;
+              double probability = 1;
               for (const int o : at) {
                 scores.push_back(o == outcomes.missing ? unread : o);
-                chance *= call[static_cast<std::size_t>(o)];
+                probability *= call[static_cast<std::size_t>(o)];
               }
               const auto [score, made] = asked(scores, rater);
-              want[static_cast<std::size_t>(score == unread ? outcomes.missing : score)] += chance;
-              calls += chance * made;
+              want[static_cast<std::size_t>(score == unread ? outcomes.missing : score)] += probability;
+              calls += probability * made;
               std::size_t i = 0;
               while (i < at.size() && ++at[i] == outcomes.count) at[i++] = 0;
               if (i == at.size()) break;
             }
-            aggregate_law(rater, outcomes, call, votes, law);
+            aggregate_distribution(rater, outcomes, call, votes, distribution);
             CAPTURE(levels, votes, stop, tie.word, parsing);
-            for (std::size_t o = 0; o < law.size(); ++o) CHECK(std::abs(law[o] - want[o]) < 1e-13);
+            for (std::size_t o = 0; o < distribution.size(); ++o) CHECK(std::abs(distribution[o] - want[o]) < 1e-13);
             CHECK(std::abs(aggregate_calls(rater, call, votes) - calls) < 1e-12);
             ++tables;
           }
@@ -107,8 +107,8 @@ TEST_CASE("stop: of two scores, closed forms up to the largest N") {
       CAPTURE(votes, stop, p);
       const RaterConfig rater = judge(stop, TieRule::lowest);
       const std::vector<double> pmf{p, 1 - p};
-      std::vector<double> law(2);
-      stop_law(rater, pmf, 0, votes, law);
+      std::vector<double> distribution(2);
+      stop_distribution(rater, pmf, 0, votes, distribution);
       long double low = 0, calls = 0;
       for (int n = stop; n <= std::min(votes, 2 * stop - 1); ++n) low += binomial(n, stop, p) * stop / n;
       for (int a = 0; a < stop; ++a)  // nobody won: the lower score where it has half of them
@@ -116,8 +116,8 @@ TEST_CASE("stop: of two scores, closed forms up to the largest N") {
       for (int n = 0; n < votes; ++n)
         for (int a = 0; a < stop && a <= n; ++a)
           if (n - a < stop) calls += binomial(n, a, p);
-      CHECK(std::abs(law[0] - static_cast<double>(low)) < 1e-12);
-      CHECK(std::abs(law[0] + law[1] - 1) < 1e-12);
+      CHECK(std::abs(distribution[0] - static_cast<double>(low)) < 1e-12);
+      CHECK(std::abs(distribution[0] + distribution[1] - 1) < 1e-12);
       CHECK(stop_calls(rater, pmf, 0, votes) == Approx(static_cast<double>(calls)).epsilon(1e-11));
     }
 }
@@ -131,12 +131,12 @@ TEST_CASE("stop: more than half of the calls decide as all of them do, and N or 
       if (tie.value == TieRule::nearest_mean && votes > 17) continue;
       const int levels = votes == 300 ? 12 : 5;
       const std::vector<double> pmf = random_pmf(draw, levels);
-      std::vector<double> mode(pmf.size()), law(pmf.size());
-      vote_law(pmf, votes, tie.value, mode);
+      std::vector<double> mode(pmf.size()), distribution(pmf.size());
+      vote_distribution(pmf, votes, tie.value, mode);
       for (const int stop : {votes / 2 + 1, votes - 1}) {
         CAPTURE(votes, stop, tie.word);
-        stop_law(judge(stop, tie.value), pmf, 0, votes, law);
-        for (std::size_t k = 0; k < law.size(); ++k) CHECK(std::abs(law[k] - mode[k]) < 1e-12);
+        stop_distribution(judge(stop, tie.value), pmf, 0, votes, distribution);
+        for (std::size_t k = 0; k < distribution.size(); ++k) CHECK(std::abs(distribution[k] - mode[k]) < 1e-12);
         CHECK(stop_calls(judge(stop), pmf, 0, votes) <= votes);
         if (votes <= 17) CHECK(stop_calls(judge(stop), pmf, 0, votes) < votes);
       }
@@ -144,8 +144,8 @@ TEST_CASE("stop: more than half of the calls decide as all of them do, and N or 
       for (const int stop : {votes, votes + 1, 1024}) {
         RaterConfig rater = judge(stop, tie.value);
         CHECK_FALSE(stops_early(rater, votes));
-        aggregate_law(rater, outcomes, pmf, votes, law);
-        CHECK(law == mode);  // bit for bit
+        aggregate_distribution(rater, outcomes, pmf, votes, distribution);
+        CHECK(distribution == mode);  // bit for bit
         CHECK(aggregate_calls(rater, pmf, votes) == votes);
       }
     }
@@ -163,13 +163,13 @@ TEST_CASE("stop: laws lose nothing at the ends: many levels, rare scores, certai
           if (levels == 101 && stop > 7 && (dropped > 0 || votes == 1024)) continue;  // seconds
           if (votes == 1024 && stop == 600 && dropped > 0) continue;
           CAPTURE(levels, votes, stop, dropped);
-          std::vector<double> pmf = random_pmf(draw, levels), law(pmf.size());
+          std::vector<double> pmf = random_pmf(draw, levels), distribution(pmf.size());
           pmf[0] = 0;
           const double rest = std::accumulate(pmf.begin(), pmf.end(), 0.0);
           for (double& p : pmf) p /= rest;
           pmf[0] = 1e-200;
-          stop_law(judge(stop), pmf, dropped, votes, law);
-          CHECK(std::abs(std::accumulate(law.begin(), law.end(), 0.0) + std::pow(dropped, votes) - 1) < 1e-12);
+          stop_distribution(judge(stop), pmf, dropped, votes, distribution);
+          CHECK(std::abs(std::accumulate(distribution.begin(), distribution.end(), 0.0) + std::pow(dropped, votes) - 1) < 1e-12);
           const double calls = stop_calls(judge(stop), pmf, dropped, votes);
           CHECK(calls <= votes);
           CHECK(calls >= stop);
@@ -177,9 +177,9 @@ TEST_CASE("stop: laws lose nothing at the ends: many levels, rare scores, certai
           if (dropped > 0) drops.parse_failure = dropped, drops.parse_policy = ParsePolicy::drop;
           CHECK(calls <= most_calls(drops, levels, votes));
         }
-  std::vector<double> law(3);
-  stop_law(judge(3), std::vector<double>{0, 1, 0}, 0, 9, law);
-  CHECK(law == std::vector<double>{0, 1, 0});
+  std::vector<double> distribution(3);
+  stop_distribution(judge(3), std::vector<double>{0, 1, 0}, 0, 9, distribution);
+  CHECK(distribution == std::vector<double>{0, 1, 0});
   CHECK(stop_calls(judge(3), std::vector<double>{0, 1, 0}, 0, 9) == Approx(3).epsilon(1e-14));
   CHECK(stop_calls(judge(3), std::vector<double>{0, 1, 0}, 0.5, 900) == Approx(6).epsilon(1e-12));  // 3 / (1 - .5)
   CHECK(stop_calls(judge(3), std::vector<double>{0, 0, 0}, 1, 9) == 9);
@@ -199,12 +199,12 @@ TEST_CASE("stop: rows are priced by what is left to the mode") {
 TEST_CASE("stop: nearest-mean refuses what is too dear, and nothing where some score always comes often enough") {
   std::mt19937_64 draw(1);
   const std::vector<double> pmf = random_pmf(draw, 10);
-  std::vector<double> law(10);
-  CHECK_THROWS_AS(stop_law(judge(8, TieRule::nearest_mean), pmf, 0, 60, law), Failure);
-  CHECK(law_cases(judge(8, TieRule::nearest_mean), 10, 60) > max_law_cases);
-  stop_law(judge(5, TieRule::nearest_mean), pmf, 0, 60, law);  // 10 scores 4 times each are 40 calls
-  CHECK(std::abs(std::accumulate(law.begin(), law.end(), 0.0) - 1) < 1e-12);
-  CHECK(law_cases(judge(5, TieRule::nearest_mean), 10, 60) == 0);
+  std::vector<double> distribution(10);
+  CHECK_THROWS_AS(stop_distribution(judge(8, TieRule::nearest_mean), pmf, 0, 60, distribution), Failure);
+  CHECK(distribution_cases(judge(8, TieRule::nearest_mean), 10, 60) > max_distribution_cases);
+  stop_distribution(judge(5, TieRule::nearest_mean), pmf, 0, 60, distribution);  // 10 scores 4 times each are 40 calls
+  CHECK(std::abs(std::accumulate(distribution.begin(), distribution.end(), 0.0) - 1) < 1e-12);
+  CHECK(distribution_cases(judge(5, TieRule::nearest_mean), 10, 60) == 0);
   CHECK(most_calls(judge(5), 10, 60) == 41);
-  CHECK_THROWS_AS(stop_law(judge(5), pmf, 0, 1025, law), Failure);
+  CHECK_THROWS_AS(stop_distribution(judge(5), pmf, 0, 1025, distribution), Failure);
 }

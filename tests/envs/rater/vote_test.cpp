@@ -1,4 +1,4 @@
-// The vote and its law: by hand, against every sequence of scores, against count vectors, and against literal draws.
+// The vote and its distribution: by hand, against every sequence of scores, against count vectors, and against literal draws.
 #include "envs/rater/vote.hpp"
 
 #include <cmath>
@@ -14,41 +14,41 @@ using namespace odrpo;
 
 namespace {
 
-using Law = std::vector<double>;
+using Distribution = std::vector<double>;
 constexpr TieRule all_ties[] = {TieRule::first, TieRule::lowest, TieRule::highest, TieRule::median_low, TieRule::nearest_mean};
 
-Law law(const Law& pmf, int votes, TieRule tie) {
-  Law out(pmf.size(), -1);
-  vote_law(pmf, votes, tie, out);
+Distribution distribution(const Distribution& pmf, int votes, TieRule tie) {
+  Distribution out(pmf.size(), -1);
+  vote_distribution(pmf, votes, tie, out);
   return out;
 }
 
 /// The definition of definitions: every sequence of scores, voted literally.
-Law by_sequences(const Law& pmf, int votes, TieRule tie) {
+Distribution by_sequences(const Distribution& pmf, int votes, TieRule tie) {
   const int levels = static_cast<int>(pmf.size());
-  Law out(levels, 0.0);
+  Distribution out(levels, 0.0);
   std::vector<int> scores(votes, 0);
   for (;;) {
-    double chance = 1;
-    for (const int s : scores) chance *= pmf[s];
-    out[vote(scores, tie)] += chance;
+    double probability = 1;
+    for (const int s : scores) probability *= pmf[s];
+    out[vote(scores, tie)] += probability;
     int i = 0;
     while (i < votes && ++scores[i] == levels) scores[i++] = 0;
     if (i == votes) return out;
   }
 }
 
-double difference(const Law& a, const Law& b) {
+double difference(const Distribution& a, const Distribution& b) {
   double most = 0;
   for (std::size_t k = 0; k < a.size(); ++k) most = std::max(most, std::abs(a[k] - b[k]));
   return most;
 }
 
-double total(const Law& p) { return std::accumulate(p.begin(), p.end(), 0.0); }
+double total(const Distribution& p) { return std::accumulate(p.begin(), p.end(), 0.0); }
 
-/// A random law: some levels impossible, some very rare.
-Law random_pmf(std::mt19937_64& draw, int levels) {
-  Law pmf(levels);
+/// A random distribution: some levels impossible, some very rare.
+Distribution random_pmf(std::mt19937_64& draw, int levels) {
+  Distribution pmf(levels);
   do
     for (double& p : pmf) {
       const double u = static_cast<double>(draw() >> 11) * 0x1p-53;
@@ -93,19 +93,19 @@ TEST_CASE("every tie rule has its word") {
 }
 
 TEST_CASE("levels of probability zero cost nothing, however many") {
-  const Law few = {0.5, 0.3, 0.2};
-  Law many(1'000'000, 0.0);
+  const Distribution few = {0.5, 0.3, 0.2};
+  Distribution many(1'000'000, 0.0);
   many[0] = few[0], many[500'000] = few[1], many[999'999] = few[2];
   for (const TieRule tie : all_ties)
     for (const int votes : {1, 4}) {
-      const Law want = law(few, votes, tie), got = law(many, votes, tie);
+      const Distribution want = distribution(few, votes, tie), got = distribution(many, votes, tie);
       CAPTURE(votes, word_of<TieRule>(tie_words, tie));
       CHECK(std::abs(total(got) - 1) < 1e-14);
       CHECK(std::abs(got[0] - want[0]) < 1e-14);
       CHECK(std::abs(got[500'000] - want[1]) < 1e-14);
       CHECK(std::abs(got[999'999] - want[2]) < 1e-14);
     }
-  CHECK(total(law(Law(100'000, 0.0), 3, TieRule::nearest_mean)) == 0);
+  CHECK(total(distribution(Distribution(100'000, 0.0), 3, TieRule::nearest_mean)) == 0);
 }
 
 TEST_CASE("the law is that of every sequence, for all tie rules") {
@@ -113,11 +113,11 @@ TEST_CASE("the law is that of every sequence, for all tie rules") {
   for (int levels = 1; levels <= 5; ++levels)
     for (int votes = 1; std::pow(levels, votes) <= 20000 && votes <= 9; ++votes)
       for (const TieRule tie : all_ties) {
-        const Law pmf = random_pmf(draw, levels);
+        const Distribution pmf = random_pmf(draw, levels);
         CAPTURE(pmf, votes, word_of<TieRule>(tie_words, tie));
-        CHECK(difference(law(pmf, votes, tie), by_sequences(pmf, votes, tie)) < 1e-12);
-        Law counted(levels);
-        vote_law_by_counts(pmf, votes, tie, counted);
+        CHECK(difference(distribution(pmf, votes, tie), by_sequences(pmf, votes, tie)) < 1e-12);
+        Distribution counted(levels);
+        vote_distribution_by_counts(pmf, votes, tie, counted);
         CHECK(difference(counted, by_sequences(pmf, votes, tie)) < 1e-12);
       }
 }
@@ -126,11 +126,11 @@ TEST_CASE("the law is that of the count vectors, also where it is tiny") {
   std::mt19937_64 draw(12);
   for (int round = 0; round < 60; ++round) {
     const int levels = 2 + static_cast<int>(draw() % 5), votes = 2 + static_cast<int>(draw() % (levels < 4 ? 31 : 12));
-    const Law pmf = random_pmf(draw, levels);
+    const Distribution pmf = random_pmf(draw, levels);
     for (const TieRule tie : all_ties) {
-      Law counted(levels);
-      vote_law_by_counts(pmf, votes, tie, counted);
-      const Law fast = law(pmf, votes, tie);
+      Distribution counted(levels);
+      vote_distribution_by_counts(pmf, votes, tie, counted);
+      const Distribution fast = distribution(pmf, votes, tie);
       for (int k = 0; k < levels; ++k) {
         CAPTURE(pmf, votes, k, fast[k], counted[k]);
         CHECK(std::abs(fast[k] - counted[k]) <= 1e-13 * counted[k] + 1e-290);
@@ -142,51 +142,51 @@ TEST_CASE("the law is that of the count vectors, also where it is tiny") {
 TEST_CASE("nearest-mean of ten levels is that of the count vectors") {
   std::mt19937_64 draw(13);
   for (const int votes : {2, 5, 8, 12}) {
-    const Law pmf = random_pmf(draw, 10);
-    Law counted(10);
-    vote_law_by_counts(pmf, votes, TieRule::nearest_mean, counted);
-    const Law fast = law(pmf, votes, TieRule::nearest_mean);
+    const Distribution pmf = random_pmf(draw, 10);
+    Distribution counted(10);
+    vote_distribution_by_counts(pmf, votes, TieRule::nearest_mean, counted);
+    const Distribution fast = distribution(pmf, votes, TieRule::nearest_mean);
     for (int k = 0; k < 10; ++k) {
       CAPTURE(pmf, votes, k, fast[k], counted[k]);
       CHECK(std::abs(fast[k] - counted[k]) <= 1e-13 * counted[k] + 1e-290);
     }
   }
-  const Law pmf = {.03, .02, .05, .07, .1, .13, .2, .25, .1, .05};
-  CHECK(std::abs(total(law(pmf, 16, TieRule::nearest_mean)) - 1) < 1e-13);
-  CHECK(std::abs(total(law(pmf, 22, TieRule::nearest_mean)) - 1) < 1e-13);
+  const Distribution pmf = {.03, .02, .05, .07, .1, .13, .2, .25, .1, .05};
+  CHECK(std::abs(total(distribution(pmf, 16, TieRule::nearest_mean)) - 1) < 1e-13);
+  CHECK(std::abs(total(distribution(pmf, 22, TieRule::nearest_mean)) - 1) < 1e-13);
   CHECK(nearest_mean_seconds(10, 16) < 0.1);
   CHECK(nearest_mean_seconds(10, 32) > 3);
 }
 
-// Sums of multinomial terms over all count vectors in exact fractions, by another program: pmf, law of 16 votes.
+// Sums of multinomial terms over all count vectors in exact fractions, by another program: pmf, distribution of 16 votes.
 TEST_CASE("nearest-mean of sixteen votes, as computed elsewhere in fractions") {
-  const std::pair<Law, Law> rows[] = {
+  const std::pair<Distribution, Distribution> rows[] = {
       {{.3, .3, .4}, {0.2437189295220963, 0.2696943078594333, 0.4865867626184704}},
       {{.3, .1, .2, .4}, {0.2665903783911651, 0.0116362979459869, 0.1058404211170304, 0.6159329025458176}},
       {{.25, .125, .125, .25, .25},
        {0.2630832933318743, 0.05231489721257887, 0.061944353682395814, 0.35193110591717414, 0.2707263498559769}},
   };
-  for (const auto& [pmf, wanted] : rows) CHECK(difference(law(pmf, 16, TieRule::nearest_mean), wanted) < 1e-15);
+  for (const auto& [pmf, wanted] : rows) CHECK(difference(distribution(pmf, 16, TieRule::nearest_mean), wanted) < 1e-15);
 }
 
 TEST_CASE("ten levels at the votes of the suites: sums to 1, mirror symmetry, uniform ties") {
-  const Law pmf = {.03, .02, .05, .07, .1, .13, .2, .25, .1, .05}, mirrored(pmf.rbegin(), pmf.rend()), flat(10, 0.1);
+  const Distribution pmf = {.03, .02, .05, .07, .1, .13, .2, .25, .1, .05}, mirrored(pmf.rbegin(), pmf.rend()), flat(10, 0.1);
   for (const int votes : {1, 2, 3, 8, 16, 32, 64, 128}) {
     for (const TieRule tie : {TieRule::first, TieRule::lowest, TieRule::highest, TieRule::median_low}) {
-      CHECK(std::abs(total(law(pmf, votes, tie)) - 1) < 1e-13);
+      CHECK(std::abs(total(distribution(pmf, votes, tie)) - 1) < 1e-13);
     }
-    const Law low = law(pmf, votes, TieRule::lowest), high = law(mirrored, votes, TieRule::highest);
-    CHECK(difference(low, Law(high.rbegin(), high.rend())) < 1e-14);
-    CHECK(difference(law(flat, votes, TieRule::first), flat) < 1e-14);
+    const Distribution low = distribution(pmf, votes, TieRule::lowest), high = distribution(mirrored, votes, TieRule::highest);
+    CHECK(difference(low, Distribution(high.rbegin(), high.rend())) < 1e-14);
+    CHECK(difference(distribution(flat, votes, TieRule::first), flat) < 1e-14);
   }
-  CHECK(difference(law(pmf, 1, TieRule::highest), pmf) < 1e-15);
-  CHECK(difference(law(pmf, 2, TieRule::first), pmf) < 1e-15);  // two votes: the first of them, whatever the second
+  CHECK(difference(distribution(pmf, 1, TieRule::highest), pmf) < 1e-15);
+  CHECK(difference(distribution(pmf, 2, TieRule::first), pmf) < 1e-15);  // two votes: the first of them, whatever the second
 }
 
 TEST_CASE("the largest vote: two levels against the binomial law, ten levels against each other") {
   const double p = 0.51;
-  const int votes = max_law_votes;
-  const Law two = law({1 - p, p}, votes, TieRule::first);
+  const int votes = max_distribution_votes;
+  const Distribution two = distribution({1 - p, p}, votes, TieRule::first);
   long double win = 0, term = std::pow(1.0L - p, static_cast<long double>(votes));
   for (int c = 0; c <= votes; ++c) {
     win += 2 * c > votes ? term : 2 * c == votes ? term / 2 : 0;
@@ -194,33 +194,33 @@ TEST_CASE("the largest vote: two levels against the binomial law, ten levels aga
   }
   CHECK(std::abs(two[1] - static_cast<double>(win)) < 1e-13);
   CHECK(std::abs(total(two) - 1) < 1e-12);
-  const Law rare = law({1e-9, 1 - 1e-9}, 700, TieRule::lowest);
+  const Distribution rare = distribution({1e-9, 1 - 1e-9}, 700, TieRule::lowest);
   CHECK(rare[1] == Approx(1).margin(1e-13));
   CHECK(rare[0] >= 0);
-  CHECK(law({0, 1, 0}, votes, TieRule::first) == Law{0, 1, 0});
+  CHECK(distribution({0, 1, 0}, votes, TieRule::first) == Distribution{0, 1, 0});
 }
 
 TEST_CASE("many levels: up to 127 tied") {
-  const int levels = max_law_levels;
-  Law flat(levels, 1.0 / levels);
-  for (const int votes : {1, 2, 5, 128}) CHECK(difference(law(flat, votes, TieRule::first), flat) < 1e-13);
-  Law pmf(100);
+  const int levels = max_distribution_levels;
+  Distribution flat(levels, 1.0 / levels);
+  for (const int votes : {1, 2, 5, 128}) CHECK(difference(distribution(flat, votes, TieRule::first), flat) < 1e-13);
+  Distribution pmf(100);
   for (int k = 0; k < 100; ++k) pmf[k] = (k + 1) / 5050.0;
-  CHECK(std::abs(total(law(pmf, 32, TieRule::first)) - 1) < 1e-13);
-  CHECK(std::abs(total(law(pmf, 32, TieRule::median_low)) - 1) < 1e-13);
+  CHECK(std::abs(total(distribution(pmf, 32, TieRule::first)) - 1) < 1e-13);
+  CHECK(std::abs(total(distribution(pmf, 32, TieRule::median_low)) - 1) < 1e-13);
 }
 
 TEST_CASE("what the law refuses") {
   CHECK(count_vectors(10, 8) == 24310);
   CHECK(count_vectors(1, 8) == 1);
-  Law out(10);
-  const Law flat(10, 0.1);
-  CHECK_THROWS_AS(vote_law(flat, 32, TieRule::nearest_mean, out), Failure);
-  CHECK_THROWS_AS(vote_law(flat, max_law_votes + 1, TieRule::first, out), Failure);
-  CHECK_THROWS_AS(vote_law(flat, 0, TieRule::first, out), Failure);
-  Law wide(max_law_levels + 1, 1.0 / (max_law_levels + 1)), wide_out(wide.size());
+  Distribution out(10);
+  const Distribution flat(10, 0.1);
+  CHECK_THROWS_AS(vote_distribution(flat, 32, TieRule::nearest_mean, out), Failure);
+  CHECK_THROWS_AS(vote_distribution(flat, max_distribution_votes + 1, TieRule::first, out), Failure);
+  CHECK_THROWS_AS(vote_distribution(flat, 0, TieRule::first, out), Failure);
+  Distribution wide(max_distribution_levels + 1, 1.0 / (max_distribution_levels + 1)), wide_out(wide.size());
   for (const TieRule tie : all_ties)
-    for (const int votes : {0, 1, 2}) CHECK_THROWS_AS(vote_law(wide, votes, tie, wide_out), Failure);
+    for (const int votes : {0, 1, 2}) CHECK_THROWS_AS(vote_distribution(wide, votes, tie, wide_out), Failure);
 }
 
 TEST_CASE("literal votes follow the law (chi-square)") {
@@ -228,10 +228,10 @@ TEST_CASE("literal votes follow the law (chi-square)") {
   const int draws = 40000;
   CAPTURE(seed, draws);
   std::mt19937_64 draw(seed);
-  const Law pmf = {.02, .08, .3, .35, .25};
+  const Distribution pmf = {.02, .08, .3, .35, .25};
   for (const int votes : {1, 2, 3, 8, 32})
     for (const TieRule tie : all_ties) {
-      const Law expected = law(pmf, votes, tie);
+      const Distribution expected = distribution(pmf, votes, tie);
       std::vector<int> scores(votes), seen(pmf.size(), 0);
       for (int i = 0; i < draws; ++i) {
         for (int& s : scores) {

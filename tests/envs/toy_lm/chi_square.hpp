@@ -1,4 +1,4 @@
-// How far counts are from a law that they should follow; shared by the tests of judges of texts.
+// How far counts are from a distribution that they should follow; shared by the tests of judges of texts.
 #pragma once
 #include <cmath>
 #include <span>
@@ -11,7 +11,7 @@ struct Fit {
 };
 
 /// Outcomes expected less than 8 times are one cell, which counts when it is expected 4 times.
-inline Fit fit_of(std::span<const double> law, std::span<const double> counts) {
+inline Fit fit_of(std::span<const double> distribution, std::span<const double> counts) {
   double rounds = 0, chi = 0, cells = -1, rest_seen = 0, rest = 0;
   for (const double c : counts) rounds += c;
   Fit fit;
@@ -19,10 +19,10 @@ inline Fit fit_of(std::span<const double> law, std::span<const double> counts) {
     chi += (got - expected) * (got - expected) / expected;
     cells += 1;
   };
-  for (std::size_t k = 0; k < law.size(); ++k) {
-    fit.impossible = fit.impossible || (law[k] == 0 && counts[k] > 0);
-    if (law[k] * rounds < 8) rest_seen += counts[k], rest += law[k] * rounds;
-    else cell(counts[k], law[k] * rounds);
+  for (std::size_t k = 0; k < distribution.size(); ++k) {
+    fit.impossible = fit.impossible || (distribution[k] == 0 && counts[k] > 0);
+    if (distribution[k] * rounds < 8) rest_seen += counts[k], rest += distribution[k] * rounds;
+    else cell(counts[k], distribution[k] * rounds);
   }
   if (rest >= 4) cell(rest_seen, rest);
   if (cells > 0) fit.z = (chi - cells) / std::sqrt(2 * cells);

@@ -1,4 +1,4 @@
-// Literal calls about texts: the law of their aggregate is the law that sampling = "law" draws from, under every rule; words of their own.
+// Literal calls about texts: the distribution of their aggregate is the distribution that sampling = "distribution" draws from, under every rule; words of their own.
 #include <cmath>
 #include <set>
 
@@ -63,28 +63,28 @@ TEST_CASE("toy-lm: literal calls follow the law: judges x policies x aggregates 
           rater.aggregate = aggregate;
           rater.tie = tie;
           rater.sampling = Sampling::law;
-          TextRater by_law(rater, votes, key);
+          TextRater by_distribution(rater, votes, key);
           rater.sampling = Sampling::draws;
           TextRater by_calls(rater, votes, key);
           const ToyPrompt prompt = make_prompt(world, static_cast<std::uint32_t>(tests));
           const auto response = tests % 3 == 0 ? best_response(world, prompt) : demonstration(world, prompt, {}, 3);
           const Text text = read_text(world, prompt, response);
           const Verdict verdict = judge_text(text);
-          const auto law = by_law.law(text, verdict);
-          std::vector<double> counts(law.size(), 0.0);
+          const auto distribution = by_distribution.distribution(text, verdict);
+          std::vector<double> counts(distribution.size(), 0.0);
           int strange = 0;
           for (std::uint32_t step = 0; step < 250; ++step)
             for (std::uint32_t rollout = 0; rollout < 8; ++rollout) {
-              const int at = outcome_of(by_law.outcomes(), by_calls.reward(text, verdict, 0, step, rollout));
-              if (at < 0 || at >= static_cast<int>(law.size())) ++strange;
+              const int at = outcome_of(by_distribution.outcomes(), by_calls.reward(text, verdict, 0, step, rollout));
+              if (at < 0 || at >= static_cast<int>(distribution.size())) ++strange;
               else counts[static_cast<std::size_t>(at)] += 1;
             }
-          const Fit fit = fit_of(law, counts);
+          const Fit fit = fit_of(distribution, counts);
           CAPTURE(tests, static_cast<int>(policy), static_cast<int>(aggregate), static_cast<int>(tie), votes, fit.z);
           CHECK(strange == 0);
           CHECK_FALSE(fit.impossible);
           CHECK(fit.z < 5);
-          CHECK(by_calls.expected_calls() == by_law.expected_calls());
+          CHECK(by_calls.expected_calls() == by_distribution.expected_calls());
           worst = std::max(worst, fit.z);
           sum_z += fit.z;
           ++tests;
@@ -110,7 +110,7 @@ TEST_CASE("toy-lm: literal calls are a function of key, step, prompt and rollout
     for (std::uint32_t rollout = 0; rollout < 3; ++rollout) {
       const float reward = rater_a.reward(text, verdict, 1, step, rollout);
       rater_b.reward(elsewhere, judge_text(elsewhere), 7, step, rollout);
-      CHECK(rater_b.reward(text, verdict, 2, step, rollout) == reward);  // the word belongs to the law alone
+      CHECK(rater_b.reward(text, verdict, 2, step, rollout) == reward);  // the word belongs to the distribution alone
       moved += rater_c.reward(text, verdict, 1, step, rollout) != reward;
       seen.insert(reward);
     }
@@ -159,8 +159,8 @@ TEST_CASE("toy-lm: literal calls go where the law is refused, and where all of t
   TextRater many(rater, 1024, key);
   const float reward = many.reward(text, judge_text(text), 0, 0, 254);
   CHECK((reward >= 9 && reward <= 10));
-  CHECK(text_law_cost(rater, 1024).seconds < 1e-3);
-  CHECK(text_law_cost(rater, 1024).calls_seconds > 1e-5);
+  CHECK(text_distribution_cost(rater, 1024).seconds < 1e-3);
+  CHECK(text_distribution_cost(rater, 1024).calls_seconds > 1e-5);
   rater.parse_failure = 1;
   const auto always = [&](ParsePolicy policy) {
     rater.parse_policy = policy;

@@ -93,7 +93,7 @@ TEST_CASE("grounding by draws: the mean is the expectation, the judges are indep
   CHECK(se > 0);
   CHECK(std::abs(sum - expected) < 5 * se);
 
-  // one supported response many times: halves come with chance s1 (1 - s2) + s2 (1 - s1)
+  // one supported response many times: halves come with probability s1 (1 - s2) + s2 (1 - s1)
   Rows same;
   const ToyPrompt p = hand_prompt(world());
   for (int i = 0; i < 20000; ++i) same.add(p, words(world(), best));
@@ -107,18 +107,18 @@ TEST_CASE("grounding by draws: the mean is the expectation, the judges are indep
 
 TEST_CASE("the law of a comparison by hand") {
   const PairwiseConfig c{1.0, 0.25, 0.0};
-  CHECK(compare_law(0, c).win == Approx(0.401293674317076));
-  CHECK(compare_law(0, c).lose == Approx(0.401293674317076));
-  CHECK(compare_law(0, c).tie == Approx(0.197412651365847));
-  CHECK(compare_law(1, {2.0, 0.0, 0.0}).win == Approx(0.691462461274013));
-  CHECK(compare_law(1, {2.0, 0.0, 0.0}).tie == 0);
+  CHECK(compare_distribution(0, c).win == Approx(0.401293674317076));
+  CHECK(compare_distribution(0, c).lose == Approx(0.401293674317076));
+  CHECK(compare_distribution(0, c).tie == Approx(0.197412651365847));
+  CHECK(compare_distribution(1, {2.0, 0.0, 0.0}).win == Approx(0.691462461274013));
+  CHECK(compare_distribution(1, {2.0, 0.0, 0.0}).tie == 0);
   for (double d : {-9.0, -0.3, 2.0}) {
-    const Outcome3 law = compare_law(d, c);
-    CHECK(law.win + law.tie + law.lose == Approx(1.0).epsilon(1e-13));
+    const Outcome3 distribution = compare_distribution(d, c);
+    CHECK(distribution.win + distribution.tie + distribution.lose == Approx(1.0).epsilon(1e-13));
   }
   const PairwiseConfig exact{0.0, 0.25, 0.0};
-  CHECK((compare_law(0.25, exact).tie == 1 && compare_law(0.26, exact).win == 1 && compare_law(-0.26, exact).lose == 1));
-  CHECK((compare_law(0.25, exact).win == 0 && compare_law(0.26, exact).tie == 0 && compare_law(-0.26, exact).tie == 0));
+  CHECK((compare_distribution(0.25, exact).tie == 1 && compare_distribution(0.26, exact).win == 1 && compare_distribution(-0.26, exact).lose == 1));
+  CHECK((compare_distribution(0.25, exact).win == 0 && compare_distribution(0.26, exact).tie == 0 && compare_distribution(-0.26, exact).tie == 0));
 }
 
 TEST_CASE("win rate by hand with an exact judge: quality, length, ties") {
@@ -157,14 +157,14 @@ TEST_CASE("win rate by draws: raw mean and each outcome are as expected") {
     quality.push_back(judge_text(a).quality() - judge_text(b).quality());
     length.push_back(a.length() - b.length());
   }
-  const LengthControl by_numbers = expected_win_rate(quality, length, config);  // the same law of what is known of the texts
+  const LengthControl by_numbers = expected_win_rate(quality, length, config);  // the same distribution of what is known of the texts
   CHECK((by_numbers.raw == expected.raw && by_numbers.rate == expected.rate));
   length.pop_back();
   CHECK_THROWS_AS(expected_win_rate(quality, length, config), Failure);
   double ties = 0;
   for (int i = 0; i < 300; ++i) {
     const Text a = model.batch().text(i), b = baseline.batch().text(i);
-    ties += compare_law(judge_text(a).quality() - judge_text(b).quality() + 0.1 * (a.length() - b.length()), config).tie;
+    ties += compare_distribution(judge_text(a).quality() - judge_text(b).quality() + 0.1 * (a.length() - b.length()), config).tie;
   }
   double sum = 0, squares = 0, tied = 0, controlled = 0;
   const int steps = 200;
@@ -269,10 +269,10 @@ TEST_CASE("length control removes a judge's length bias, and keeps a true differ
     std::vector<double> difference, preference;
     for (int i = 0; i < 3000; ++i) {
       difference.push_back(std::floor(z(g) + 0.5));
-      const Outcome3 law = compare_law(advantage + config.length_slope * difference.back(), config);
-      preference.push_back(law.win + 0.5 * law.tie);
+      const Outcome3 distribution = compare_distribution(advantage + config.length_slope * difference.back(), config);
+      preference.push_back(distribution.win + 0.5 * distribution.tie);
     }
-    const Outcome3 fair = compare_law(advantage, config);
+    const Outcome3 fair = compare_distribution(advantage, config);
     const LengthControl fit = control_length(preference, difference);
     CHECK(fit.raw > fair.win + 0.5 * fair.tie + 0.07);
     CHECK(fit.rate == Approx(fair.win + 0.5 * fair.tie).margin(0.025));

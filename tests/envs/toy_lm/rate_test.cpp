@@ -1,4 +1,4 @@
-// Laws of rewards of texts against literal judges: every call scored, written as JSON, read back and aggregated.
+// Distributions of rewards of texts against literal judges: every call scored, written as JSON, read back and aggregated.
 #include <cmath>
 #include <vector>
 
@@ -86,9 +86,9 @@ TEST_CASE("toy-lm: the law of a text's reward is that of literal judges") {
           const auto response = demonstration(world, prompt, {}, 3);
           const Text text = read_text(world, prompt, response);
           const Verdict verdict = judge_text(text);
-          const auto law = text_rater.law(text, verdict);
+          const auto distribution = text_rater.distribution(text, verdict);
           double total = 0;
-          for (const double p : law) total += p;
+          for (const double p : distribution) total += p;
           CHECK(total == Approx(1).epsilon(1e-12));
           // what one call means, without failures of any kind
           const auto biases = biases_of(rater.text);
@@ -96,7 +96,7 @@ TEST_CASE("toy-lm: the law of a text's reward is that of literal judges") {
           std::vector<double> meant(toy_levels);
           text_row(Channel(rater.noise, toy_levels), seen, text_traits(rater.noise, 5, text, seen), meant);
           const Outcomes& outcomes = text_rater.outcomes();
-          std::vector<double> counts(law.size(), 0.0);
+          std::vector<double> counts(distribution.size(), 0.0);
           const int rounds = 4000;
           for (int r = 0; r < rounds; ++r) {
             const double x = reward(rater, meant, votes, words);
@@ -104,10 +104,10 @@ TEST_CASE("toy-lm: the law of a text's reward is that of literal judges") {
             if (x != x) at = static_cast<std::size_t>(outcomes.missing);
             else if (outcomes.value.empty()) at = static_cast<std::size_t>(static_cast<int>(x) - outcomes.lowest);
             else
-              while (!(std::fabs(static_cast<double>(outcomes.value[at]) - x) < 1e-5)) REQUIRE(++at < law.size());
+              while (!(std::fabs(static_cast<double>(outcomes.value[at]) - x) < 1e-5)) REQUIRE(++at < distribution.size());
             counts[at] += 1;
           }
-          const auto [z, impossible] = fit_of(law, counts);
+          const auto [z, impossible] = fit_of(distribution, counts);
           CHECK_FALSE(impossible);
           INFO("policy " << static_cast<int>(policy) << " aggregate " << static_cast<int>(aggregate) << " votes " << votes << " json "
                          << json << " z " << z);
@@ -129,33 +129,33 @@ TEST_CASE("toy-lm: the law of a call under every policy for unreadable answers, 
   RaterConfig rater;
   rater.noise = {GaussianNoise{0.0, 0.0, GaussianForm::rounded}};
   rater.text.misfire = 0.5;
-  const auto law = [&](ParsePolicy policy, double failure, int votes = 1) {
+  const auto distribution = [&](ParsePolicy policy, double failure, int votes = 1) {
     rater.parse_policy = policy;
     rater.parse_failure = failure;
     TextRater judge(rater, votes, 1);
-    const auto law_now = judge.law(text, judge_text(text));
-    return std::vector<double>(law_now.begin(), law_now.end());
+    const auto distribution_now = judge.distribution(text, judge_text(text));
+    return std::vector<double>(distribution_now.begin(), distribution_now.end());
   };
-  CHECK(law(ParsePolicy::resample, 0.5) == std::vector<double>{0.375 + 0.25, 0, 0, 0, 0, 0, 0, 0, 0, 0.375});
-  CHECK(law(ParsePolicy::drop, 0.5) == std::vector<double>{0.25, 0, 0, 0, 0, 0, 0, 0, 0, 0.25, 0.5});
-  CHECK(law(ParsePolicy::zero, 0.5) == std::vector<double>{0.5, 0.25, 0, 0, 0, 0, 0, 0, 0, 0, 0.25});
-  // and it goes into the law of N votes: the median of three calls of which none fails
+  CHECK(distribution(ParsePolicy::resample, 0.5) == std::vector<double>{0.375 + 0.25, 0, 0, 0, 0, 0, 0, 0, 0, 0.375});
+  CHECK(distribution(ParsePolicy::drop, 0.5) == std::vector<double>{0.25, 0, 0, 0, 0, 0, 0, 0, 0, 0.25, 0.5});
+  CHECK(distribution(ParsePolicy::zero, 0.5) == std::vector<double>{0.5, 0.25, 0, 0, 0, 0, 0, 0, 0, 0, 0.25});
+  // and it goes into the distribution of N votes: the median of three calls of which none fails
   rater.text.misfire = 0.25;
   rater.aggregate = Aggregate::median;
-  const auto three = law(ParsePolicy::resample, 0, 3);
+  const auto three = distribution(ParsePolicy::resample, 0, 3);
   CHECK(three[0] == Approx(3 * 0.25 * 0.25 * 0.75 + 0.25 * 0.25 * 0.25));
   CHECK(three[9] == Approx(1 - three[0]));
 }
 
 TEST_CASE("toy-lm: a law's outcome is picked in proportion, and never one of probability 0") {
-  const std::vector<double> law{0, 0.25, 0.5, 0.25, 0};
+  const std::vector<double> distribution{0, 0.25, 0.5, 0.25, 0};
   int counts[5] = {};
-  for (std::uint32_t w = 0; w < 1024; ++w) ++counts[TextRater::pick(law, w << 22)];
+  for (std::uint32_t w = 0; w < 1024; ++w) ++counts[TextRater::pick(distribution, w << 22)];
   CHECK(counts[0] == 0);
   CHECK(counts[1] == 256);
   CHECK(counts[2] == 512);
   CHECK(counts[3] == 256);
-  CHECK(TextRater::pick(law, 0xFFFFFFFFu) == 3);
+  CHECK(TextRater::pick(distribution, 0xFFFFFFFFu) == 3);
 }
 
 TEST_CASE("toy-lm: calls that are asked for again are counted") {
@@ -166,18 +166,18 @@ TEST_CASE("toy-lm: calls that are asked for again are counted") {
   RaterConfig rater = rater_presets()[3].config;
   rater.parse_failure = 0.25;
   TextRater again(rater, 4, 1);
-  again.law(text, judge_text(text));
+  again.distribution(text, judge_text(text));
   CHECK(again.expected_calls() == Approx(5.0));
   rater.parse_policy = ParsePolicy::drop;
   TextRater dropped(rater, 4, 1);
-  dropped.law(text, judge_text(text));
+  dropped.distribution(text, judge_text(text));
   CHECK(dropped.expected_calls() == 4.0);
   // answers in broken JSON are asked for again too: half of those that come, where an exact judge always means 10
   rater.parse_policy = ParsePolicy::resample;
   rater.noise = {GaussianNoise{0.0, 0.0, GaussianForm::rounded}};
   rater.text.json_broken = 0.5;
   TextRater broken(rater, 4, 1);
-  broken.law(text, judge_text(text));
+  broken.distribution(text, judge_text(text));
   CHECK(broken.expected_calls() == Approx(4 * (1 + 0.25 + 0.75 * 0.5)));
 }
 
@@ -196,11 +196,11 @@ TEST_CASE("toy-lm: an expected score is the mean of what a call means, whatever 
     const auto response = demonstration(world, prompt, {}, i);
     const Text text = read_text(world, prompt, response);
     const Verdict verdict = judge_text(text);
-    double by_law = 0;
-    const auto law = one.law(text, verdict);
-    for (std::size_t k = 0; k < law.size(); ++k) by_law += static_cast<double>(k + 1) * law[k];
+    double by_distribution = 0;
+    const auto distribution = one.distribution(text, verdict);
+    for (std::size_t k = 0; k < distribution.size(); ++k) by_distribution += static_cast<double>(k + 1) * distribution[k];
     const auto reward = static_cast<double>(mean.reward(text, verdict, 7 + i, 0, i));
-    CHECK(reward == Approx(by_law).epsilon(1e-6));
+    CHECK(reward == Approx(by_distribution).epsilon(1e-6));
     CHECK(static_cast<double>(mean.reward(text, verdict, 0x80000000u + i, 3, i + 1)) == reward);
     CHECK(mean.expected_calls() == 3);
   }
@@ -210,7 +210,7 @@ namespace {
 
 constexpr std::uint64_t key = 20261128;
 
-/// `judges` alike: a panel makes its calls one after the other and counts them, and each of its calls has the law of one judge's.
+/// `judges` alike: a panel makes its calls one after the other and counts them, and each of its calls has the distribution of one judge's.
 RaterConfig alike(int judges) {
   LatentScale scale;
   scale.sigma = 0.6, scale.spread = 0.3;
@@ -238,30 +238,30 @@ TEST_CASE("toy-lm: a judge that stops early: literal calls follow the law, and e
           rater.parse_policy = policy;
           rater.tie = tie.value;
           rater.stop = stop;
-          TextRater by_law(rater, votes, key);
+          TextRater by_distribution(rater, votes, key);
           rater.sampling = Sampling::draws;
           TextRater by_calls(rater, votes, key);
           const ToyPrompt prompt = make_prompt(world, tests);
           const auto response = demonstration(world, prompt, {}, 3);
           const Text text = read_text(world, prompt, response);
           const Verdict verdict = judge_text(text);
-          const auto law = by_law.law(text, verdict);
-          std::vector<double> counts(law.size(), 0.0);
+          const auto distribution = by_distribution.distribution(text, verdict);
+          std::vector<double> counts(distribution.size(), 0.0);
           for (std::uint32_t step = 0; step < 250; ++step)
             for (std::uint32_t rollout = 0; rollout < 8; ++rollout) {
               const float reward = by_calls.reward(text, verdict, 0, step, rollout);
-              const int at = reward == reward ? static_cast<int>(reward) - by_law.outcomes().lowest : by_law.outcomes().missing;
-              REQUIRE((at >= 0 && at < static_cast<int>(law.size())));
+              const int at = reward == reward ? static_cast<int>(reward) - by_distribution.outcomes().lowest : by_distribution.outcomes().missing;
+              REQUIRE((at >= 0 && at < static_cast<int>(distribution.size())));
               counts[static_cast<std::size_t>(at)] += 1;
             }
-          const Fit fit = fit_of(law, counts);
+          const Fit fit = fit_of(distribution, counts);
           CAPTURE(tests, static_cast<int>(policy), tie.word, votes, stop, json, fit.z);
           CHECK_FALSE(fit.impossible);
           CHECK(fit.z < 5);
-          CHECK(by_calls.expected_calls() == by_law.expected_calls());
+          CHECK(by_calls.expected_calls() == by_distribution.expected_calls());
           const double again = policy == ParsePolicy::resample ? 1.15 : 1;
-          if (stop == votes) CHECK((json || by_law.expected_calls() == Approx(votes * again)));
-          else if (!json) CHECK(by_law.expected_calls() < votes * again);
+          if (stop == votes) CHECK((json || by_distribution.expected_calls() == Approx(votes * again)));
+          else if (!json) CHECK(by_distribution.expected_calls() < votes * again);
           sum_z += fit.z;
           ++tests;
         }

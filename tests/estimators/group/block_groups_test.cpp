@@ -1,4 +1,4 @@
-// What a thread of a batched run's block does for a group of whole scores, on the host, against the batch form: the same bits for every
+// What a thread of a batched run's block does for a group of integer scores, on the host, against the batch form: the same bits for every
 // estimator, scale and size of group.
 #include "estimators/group/block_groups.hpp"
 

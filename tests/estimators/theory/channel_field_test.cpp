@@ -2,7 +2,7 @@
 #include <cmath>
 #include <random>
 
-#include "estimators/theory/companions.hpp"
+#include "estimators/theory/others.hpp"
 #include "estimators/theory/field.hpp"
 #include "estimators/theory/setting.hpp"
 #include "tests/catch.hpp"
@@ -58,7 +58,7 @@ TEST_CASE("theory: a group's advantages by companions are those of the definitio
   for (const auto& values : {plain_values(4), std::vector<double>{-3, 0.25, 0.5, 7}})
     for (const TheorySetting& s : every_setting(values, 5)) {
       CAPTURE(text_of(s.estimator));
-      CompanionMap map(s);
+      OthersMap map(s);
       std::vector<double> out(values.size());
       bool good = true;
       for_each_histogram(s.levels(), 5, [&](std::span<const int> counts) {
@@ -125,7 +125,7 @@ TEST_CASE("theory: expectation and covariance under a channel are those of drawn
 }
 
 TEST_CASE("theory: the flips of levels against a sum over all companions, by hand for reinforce") {
-  // a score says the opposite of the level in one of three cases: C_21 - C_22 and so on decide, whoever the companions are
+  // a score says the opposite of the level in one of three cases: C_21 - C_22 and so on decide, whoever the others are
   const std::vector<double> p = {0.5, 0.2, 0.3};
   const LevelChannel channel{1, {0.8, 0.1, 0.1, 0.9, 0.1, 0.0, 0.1, 0.2, 0.7}};
   const ChannelField of = channel_field(setting_of("reinforce", 3, 4), p, std::vector{channel});

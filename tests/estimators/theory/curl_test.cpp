@@ -17,11 +17,11 @@ MeanCurl literal_mean(const TheorySetting& s) {
   MeanCurl mean;
   double pairs = 0;
   const int levels = s.levels();
-  for_each_histogram(levels, s.members - 2, [&](std::span<const int> companions) {
+  for_each_histogram(levels, s.members - 2, [&](std::span<const int> others) {
     mean.histograms += 1;
     for (int i = 0; i < levels; ++i)
       for (int j = 0; j < levels; ++j) {
-        const double c = std::abs(curl_at(s, companions, i, j));
+        const double c = std::abs(curl_at(s, others, i, j));
         mean.all += c;
         if (i < j && j < levels - 1) pairs += c;
       }

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "estimators/definition.hpp"
-#include "estimators/theory/companions.hpp"
+#include "estimators/theory/others.hpp"
 #include "estimators/theory/setting.hpp"
 #include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
@@ -60,22 +60,22 @@ TEST_CASE("theory: the fast form by companions equals the definition") {
     for (const int members : {2, 3, 4, 7})
       for (const TheorySetting& s : every_setting(values, members)) {
         CAPTURE(text_of(s.estimator), values.size(), members);
-        CompanionMap map(s);
+        OthersMap map(s);
         const std::size_t levels = values.size();
         std::vector<double> gain(levels), d(levels * levels);
         bool good = true;
-        for_each_histogram(s.levels(), members - 1, [&](std::span<const int> companions) {
-          map.gains(companions, gain);
-          std::vector<int> group(companions.begin(), companions.end());
+        for_each_histogram(s.levels(), members - 1, [&](std::span<const int> others) {
+          map.gains(others, gain);
+          std::vector<int> group(others.begin(), others.end());
           for (std::size_t k = 0; k < levels; ++k) {
             ++group[k];
             good = good && close(gain[k], group_advantages(s, group)[k], 1e-10);
             --group[k];
           }
         });
-        for_each_histogram(s.levels(), members - 2, [&](std::span<const int> companions) {
-          map.differences(companions, d);
-          std::vector<int> group(companions.begin(), companions.end());
+        for_each_histogram(s.levels(), members - 2, [&](std::span<const int> others) {
+          map.differences(others, d);
+          std::vector<int> group(others.begin(), others.end());
           for (std::size_t a = 1; a < levels; ++a)
             for (std::size_t b = 0; b < a; ++b) {
               ++group[a], ++group[b];
@@ -92,18 +92,18 @@ TEST_CASE("theory: the fast form by companions equals the definition") {
 
 TEST_CASE("theory: histograms are all there, and their probabilities sum to 1") {
   const std::vector<double> p = {0.2, 0, 0.5, 0.3};
-  const Multinomial probability(p, 7);
+  const Multinomial multinomial(p, 7);
   double total = 0, seen = 0, mean = 0;
   for_each_histogram(4, 7, [&](std::span<const int> counts) {
-    const double chance = probability(counts);
-    total += chance, seen += 1, mean += chance * counts[2];
-    if (counts[1] > 0) CHECK(chance == 0);
+    const double probability = multinomial(counts);
+    total += probability, seen += 1, mean += probability * counts[2];
+    if (counts[1] > 0) CHECK(probability == 0);
   });
   CHECK(seen == histogram_count(4, 7));
   CHECK(total == Approx(1).epsilon(1e-14));
   CHECK(mean == Approx(3.5).epsilon(1e-14));
   const int by_hand[] = {2, 0, 3, 2};  // 7! / (2! 3! 2!) = 210
-  CHECK(probability(by_hand) == Approx(210 * 0.04 * 0.125 * 0.09).epsilon(1e-14));
+  CHECK(multinomial(by_hand) == Approx(210 * 0.04 * 0.125 * 0.09).epsilon(1e-14));
 }
 
 TEST_CASE("theory: the field is the mean advantage of drawn groups") {

@@ -20,8 +20,8 @@ int main() {
   policy.sample(word, 2, action);
   BatchEstimator estimator(parse_estimator("odrpo-gini-median(grpo)").value(), 10, 8);
   const double pmf[10] = {0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1};
-  double law[10];
-  vote_law(pmf, 3, TieRule::lowest, law);
+  double distribution[10];
+  vote_distribution(pmf, 3, TieRule::lowest, distribution);
   std::vector<std::uint8_t> score(16);
   for (int i = 0; i < 16; ++i) score[i] = static_cast<std::uint8_t>(action[i] + 1);
   std::vector<float> advantage(16);
@@ -30,5 +30,5 @@ int main() {
   policy.update();
   const std::vector<float> quality(64, 1.0f);
   // before any warm-up has ended a step is small: ln 10 = 2.3026 hardly moves
-  std::printf("law %.4f entropy %.1f\n", law[0], policy.exact(quality.data()).entropy);
+  std::printf("law %.4f entropy %.1f\n", distribution[0], policy.exact(quality.data()).entropy);
 }

@@ -13,7 +13,7 @@ using namespace odrpo;
 
 namespace {
 
-// Random rows of probabilities with rollouts, old chances and who is kept.
+// Random rows of probabilities with rollouts, old probabilities and who is kept.
 struct Batch {
   int count, actions, rollouts, width;
   std::vector<float> probability, advantage, old;
@@ -261,7 +261,7 @@ TEST_CASE("probabilities that vanish between draw and use leave ratios and gradi
       policy.gradient(gone, advantage, {0.01, nullptr, true, clip}, g.data());
       for (float x : g) CHECK(std::isfinite(x));
       CHECK(g[1] > 0);  // the penalty calls it back
-      // an old chance of zero: the ratio is large, not infinite
+      // an old probability of zero: the ratio is large, not infinite
       policy.remember(gone);
       policy.gradient(back, push, {});
       policy.gradient(back, advantage, {0.01, nullptr, true, clip}, g.data());

@@ -89,8 +89,8 @@ TEST_CASE("a queue's gradient is the definition's, for every option of the loss"
           x.kept = mask[s];
           for (int t = 0; t < r.length[s]; ++t) {
             const int i = s * c.shape.response + t;
-            old[i] = net.pass.log_chance[i] + 0.3f * noise[2 * i];
-            reference[i] = net.pass.log_chance[i] + 0.5f * noise[2 * i + 1];
+            old[i] = net.pass.log_probability[i] + 0.3f * noise[2 * i];
+            reference[i] = net.pass.log_probability[i] + 0.5f * noise[2 * i + 1];
             if (loss.ratio_clip > 0) x.old_log.push_back(old[i]);
             if (loss.kl > 0) x.reference.push_back(reference[i]);
           }
@@ -98,7 +98,7 @@ TEST_CASE("a queue's gradient is the definition's, for every option of the loss"
         }
         TokenCoefficients by;
         const TransformerReport report = token_coefficients(
-            net.pass.rows, net.pass.log_chance, net.pass.entropy, r, loss,
+            net.pass.rows, net.pass.log_probability, net.pass.entropy, r, loss,
             {coefficient.data(), mask.data(), loss.ratio_clip > 0 ? old.data() : nullptr, loss.kl > 0 ? reference.data() : nullptr}, by);
         net.give(by);
         device::backward(q, net.pass, net.back, net.weights);
@@ -132,7 +132,7 @@ TEST_CASE("a queue's step has the same bits for any order of items, any company,
           device::sample(q, net.pass, net.weights, 0.9f);
           const std::vector<float> coefficient = coefficients(prompts * c.per_prompt, 53);
           TokenCoefficients by;
-          token_coefficients(net.pass.rows, net.pass.log_chance, net.pass.entropy, net.rollouts(), {},
+          token_coefficients(net.pass.rows, net.pass.log_probability, net.pass.entropy, net.rollouts(), {},
                              {coefficient.data(), nullptr, nullptr, nullptr}, by);
           net.give(by);
           device::backward(q, net.pass, net.back, net.weights);
@@ -163,7 +163,7 @@ TEST_CASE("a queue's step has as many launches as are written down, whatever the
     device::sample(forward, net.pass, net.weights, 1.0f);
     TokenCoefficients by;
     const float zero[2] = {};
-    token_coefficients(net.pass.rows, net.pass.log_chance, net.pass.entropy, net.rollouts(), {}, {zero, nullptr, nullptr, nullptr}, by);
+    token_coefficients(net.pass.rows, net.pass.log_probability, net.pass.entropy, net.rollouts(), {}, {zero, nullptr, nullptr, nullptr}, by);
     net.give(by);
     device::backward(back, net.pass, net.back, net.weights);
     net.give(device::update_scalars(scalars, 0));

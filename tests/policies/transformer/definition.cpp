@@ -47,13 +47,13 @@ void linear_backward(int n, int in, int out, const double* x, const double* w, c
       }
 }
 
-void attention(int n, int width, int heads, const double* qkv, double* chance, double* y) {
+void attention(int n, int width, int heads, const double* qkv, double* probability, double* y) {
   const int part = width / heads;
   const double scale = 1.0 / math::sqrt(static_cast<double>(part));
-  for (int h = 0; h < heads; ++h, chance += n * n)
+  for (int h = 0; h < heads; ++h, probability += n * n)
     for (int i = 0; i < n; ++i) {
       const double* q = qkv + i * 3 * width + h * part;
-      double *p = chance + i * n, largest = -1e300, total = 0;
+      double *p = probability + i * n, largest = -1e300, total = 0;
       for (int j = 0; j <= i; ++j) {
         const double* k = qkv + j * 3 * width + width + h * part;
         double score = 0;
@@ -71,13 +71,13 @@ void attention(int n, int width, int heads, const double* qkv, double* chance, d
     }
 }
 
-void attention_backward(int n, int width, int heads, const double* qkv, const double* chance, const double* dy, double* dqkv) {
+void attention_backward(int n, int width, int heads, const double* qkv, const double* probability, const double* dy, double* dqkv) {
   const int part = width / heads;
   const double scale = 1.0 / math::sqrt(static_cast<double>(part));
   Numbers dp(n);
-  for (int h = 0; h < heads; ++h, chance += n * n)
+  for (int h = 0; h < heads; ++h, probability += n * n)
     for (int i = 0; i < n; ++i) {
-      const double *p = chance + i * n, *dout = dy + i * width + h * part;
+      const double *p = probability + i * n, *dout = dy + i * width + h * part;
       double along = 0;
       for (int j = 0; j <= i; ++j) {
         dp[j] = 0;
@@ -132,7 +132,7 @@ Trace forward(const TransformerShape& s, const Numbers& weights, std::vector<int
                    Numbers(n * s.hidden())};
     norm(n, d, y.x.data(), w + at.norm1, y.norm1.data());
     linear(n, d, 3 * d, y.norm1.data(), w + at.qkv, y.qkv.data());
-    attention(n, d, s.heads, y.qkv.data(), y.chance.data(), y.mixed.data());
+    attention(n, d, s.heads, y.qkv.data(), y.probability.data(), y.mixed.data());
     linear(n, d, d, y.mixed.data(), w + at.out, y.y.data());
     for (int i = 0; i < n * d; ++i) y.y[i] += y.x[i];
     norm(n, d, y.y.data(), w + at.norm2, y.norm2.data());
@@ -178,7 +178,7 @@ void backward(const TransformerShape& s, const Numbers& weights, const Trace& t,
     linear_backward(n, d, s.hidden(), y.norm2.data(), w + at.up, dhidden.data(), dnorm2.data(), g + at.up);
     norm_backward(n, d, y.y.data(), w + at.norm2, dnorm2.data(), dx.data(), g + at.norm2);
     linear_backward(n, d, d, y.mixed.data(), w + at.out, dx.data(), dmixed.data(), g + at.out);
-    attention_backward(n, d, s.heads, y.qkv.data(), y.chance.data(), dmixed.data(), dqkv.data());
+    attention_backward(n, d, s.heads, y.qkv.data(), y.probability.data(), dmixed.data(), dqkv.data());
     linear_backward(n, d, 3 * d, y.norm1.data(), w + at.qkv, dqkv.data(), dnorm1.data(), g + at.qkv);
     norm_backward(n, d, y.x.data(), w + at.norm1, dnorm1.data(), dx.data(), g + at.norm1);
   }

@@ -7,7 +7,7 @@
 
 namespace odrpo::definition {
 
-Numbers log_chances(int vocabulary, const double* logits, double temperature) {
+Numbers log_probabilities(int vocabulary, const double* logits, double temperature) {
   Numbers l(vocabulary);
   double largest = logits[0], total = 0;
   for (int a = 0; a < vocabulary; ++a) largest = std::max(largest, logits[a]);
@@ -16,10 +16,10 @@ Numbers log_chances(int vocabulary, const double* logits, double temperature) {
   return l;
 }
 
-int pick(const Numbers& log_chance, double top_p, std::uint32_t word) {
-  const int n = static_cast<int>(log_chance.size());
+int pick(const Numbers& log_probability, double top_p, std::uint32_t word) {
+  const int n = static_cast<int>(log_probability.size());
   Numbers p(n);
-  for (int a = 0; a < n; ++a) p[a] = math::exp(log_chance[a]);
+  for (int a = 0; a < n; ++a) p[a] = math::exp(log_probability[a]);
   if (top_p < 1) {
     std::vector<int> order(n);
     std::iota(order.begin(), order.end(), 0);
@@ -54,11 +54,11 @@ Trace run(const TransformerShape& s, const Numbers& weights, const Response& r) 
 
 }  // namespace
 
-std::vector<double> response_log_chances(const TransformerShape& s, const Numbers& weights, double temperature, const Response& r) {
+std::vector<double> response_log_probabilities(const TransformerShape& s, const Numbers& weights, double temperature, const Response& r) {
   const Trace t = run(s, weights, r);
   std::vector<double> l;
   for (std::size_t i = 0; i < r.tokens.size(); ++i)
-    l.push_back(log_chances(s.vocabulary, &t.logits[(r.prompt.size() - 1 + i) * s.vocabulary], temperature)[r.tokens[i]]);
+    l.push_back(log_probabilities(s.vocabulary, &t.logits[(r.prompt.size() - 1 + i) * s.vocabulary], temperature)[r.tokens[i]]);
   return l;
 }
 
@@ -78,7 +78,7 @@ double objective(const TransformerShape& s, const Numbers& weights, double tempe
     Numbers dlogits(t.logits.size());
     for (std::size_t i = 0; i < r.tokens.size(); ++i) {
       const std::size_t row = r.prompt.size() - 1 + i;
-      const Numbers l = log_chances(s.vocabulary, &t.logits[row * s.vocabulary], temperature);
+      const Numbers l = log_probabilities(s.vocabulary, &t.logits[row * s.vocabulary], temperature);
       const double now = l[r.tokens[i]], ratio = r.old_log.empty() ? 1.0 : math::exp(now - r.old_log[i]);
       // the surrogate, and its derivative by l; at ratio 1 with l_old = l its value is A and its derivative A
       double surrogate = ratio * r.coefficient, slope = surrogate;

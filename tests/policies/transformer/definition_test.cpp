@@ -51,10 +51,10 @@ TEST_CASE("backward of attention equals finite differences, and looks at no late
   const int n = 5, d = 8, heads = 2;
   Numbers qkv = normals(n * 3 * d, 7);
   const Numbers dy = normals(n * d, 8);
-  Numbers chance(heads * n * n), y(n * d), dqkv(n * 3 * d);
-  const auto f = [&] { return attention(n, d, heads, qkv.data(), chance.data(), y.data()), inner(y, dy); };
+  Numbers probability(heads * n * n), y(n * d), dqkv(n * 3 * d);
+  const auto f = [&] { return attention(n, d, heads, qkv.data(), probability.data(), y.data()), inner(y, dy); };
   f();
-  attention_backward(n, d, heads, qkv.data(), chance.data(), dy.data(), dqkv.data());
+  attention_backward(n, d, heads, qkv.data(), probability.data(), dy.data(), dqkv.data());
   CHECK(largest_gap(qkv, dqkv, f) < 1e-8);
   const Numbers before = y;
   for (int j = 0; j < 3 * d; ++j) qkv[(n - 1) * 3 * d + j] += 1;
@@ -142,7 +142,7 @@ TEST_CASE("a response that takes no part changes nothing, and a clipped token ha
   CHECK(a == b);
   // one token at ratio e^0.5 > 1.2: a positive coefficient is clipped, a negative one is not
   Response one{{1, 2}, {3}, 1.0, {}, {}, true};
-  one.old_log = {response_log_chances(s, w, 1.0, one)[0] - 0.5};
+  one.old_log = {response_log_probabilities(s, w, 1.0, one)[0] - 0.5};
   objective(s, w, 1.0, {TokenMean::token_mean, 0, 0.2, 0}, std::span(&one, 1), &a);
   CHECK(std::all_of(a.begin(), a.end(), [](double x) { return x == 0; }));
   one.coefficient = -1;
@@ -155,7 +155,7 @@ TEST_CASE("the clip holds a ratio from 1 - c on downwards, for a negative coeffi
   const Numbers w = transformer_samples::weights(s, 13);
   for (const double ratio : {0.82, 0.79}) {
     Response one{{1, 2}, {3}, -1.0, {}, {}, true};
-    one.old_log = {response_log_chances(s, w, 1.0, one)[0] - std::log(ratio)};
+    one.old_log = {response_log_probabilities(s, w, 1.0, one)[0] - std::log(ratio)};
     Numbers gradient;
     const double value = objective(s, w, 1.0, {TokenMean::token_mean, 0, 0.2, 0}, std::span(&one, 1), &gradient);
     INFO("ratio " << ratio);

@@ -1,4 +1,4 @@
-// A DeviceTransformer against the CPU's TransformerPolicy, step by step, over the host's queue or a CUDA device's: rows, chances and
+// A DeviceTransformer against the CPU's TransformerPolicy, step by step, over the host's queue or a CUDA device's: rows, probabilities and
 // gradients of the first step, weights after ten, steps that use rollouts twice, checkpoints. Prints a line a comparison.
 #pragma once
 #include <cmath>
@@ -82,7 +82,7 @@ TransformerReport step(T& transformer, const Case& c, const Way& way, int t, con
   return report;
 }
 
-/// The CPU's policy, which takes over what another sampled: the bits of a chance may move a choice, rarely.
+/// The CPU's policy, which takes over what another sampled: the bits of a probability may move a choice, rarely.
 struct Follower {
   TransformerPolicy policy;
   const Rollouts* sampled = nullptr;

@@ -42,7 +42,7 @@ Gaps of_blocks(const WeightTable& table, const float* got, Want want) {
   return gaps;
 }
 
-/// Of a pass against the CPU's over the same tokens: embedding, each layer (all it keeps, and what it hands on), logits, chances.
+/// Of a pass against the CPU's over the same tokens: embedding, each layer (all it keeps, and what it hands on), logits, probabilities.
 /// fetch(p, n): n floats from where the pass keeps them.
 template <class Fetch>
 Gaps of_pass(const DevicePass& p, const TransformerPass& cpu, Fetch fetch) {
@@ -80,10 +80,10 @@ Gaps of_pass(const DevicePass& p, const TransformerPass& cpu, Fetch fetch) {
   gaps.emplace_back("chances",
                     std::fmax(of(site, p.log_total, sites, cpu.log_total.data(), 1), of(site, p.entropy, sites, cpu.entropy.data(), 1)));
   const int tokens = sequences_of(fixed) * p.shape.response;
-  const std::vector<float> log_chance = fetch(p.log_chance, tokens);
+  const std::vector<float> log_probability = fetch(p.log_probability, tokens);
   gaps.back().second = std::fmax(
       gaps.back().second, gap(
-                              tokens, [&](std::size_t i) { return log_chance[i]; }, [&](std::size_t i) { return cpu.log_chance()[i]; }));
+                              tokens, [&](std::size_t i) { return log_probability[i]; }, [&](std::size_t i) { return cpu.log_probability()[i]; }));
   return gaps;
 }
 

@@ -32,7 +32,7 @@ TEST_CASE("sampling with kept keys picks the tokens that recomputing every seque
           const Batch b = batch(c, 22);
           Rollouts r;
           pass.sample(w, c.prompts, b.prompt.data(), b.word.data(), temperature, top_p, r);
-          double worst_logit = 0, worst_chance = 0, worst_entropy = 0, size = 1;
+          double worst_logit = 0, worst_probability = 0, worst_entropy = 0, size = 1;
           for (int s = 0; s < c.prompts * c.per_prompt; ++s) {
             INFO(c.name << " " << isa_name(isa) << " temperature " << temperature << " top_p " << top_p << " sequence " << s);
             const Response x = response(c, b, r, s);
@@ -44,7 +44,7 @@ TEST_CASE("sampling with kept keys picks the tokens that recomputing every seque
             for (int t = 0; t < r.length[s]; ++t) {
               const definition::Trace trace = definition::forward(c.shape, exact, tokens);  // nothing kept from the token before
               const double* logits = &trace.logits[(tokens.size() - 1) * c.shape.vocabulary];
-              const Numbers l = definition::log_chances(c.shape.vocabulary, logits, temperature);
+              const Numbers l = definition::log_probabilities(c.shape.vocabulary, logits, temperature);
               const int site = pass.site(s, t);
               CHECK(definition::pick(l, top_p, b.word[s * c.shape.response + t]) == x.tokens[t]);
               double entropy = 0;
@@ -53,7 +53,7 @@ TEST_CASE("sampling with kept keys picks the tokens that recomputing every seque
                 size = std::fmax(size, std::fabs(logits[a]));
                 entropy -= std::exp(l[a]) * l[a];
               }
-              worst_chance = std::fmax(worst_chance, std::fabs(pass.log_chance()[s * c.shape.response + t] - l[x.tokens[t]]));
+              worst_probability = std::fmax(worst_probability, std::fabs(pass.log_probability()[s * c.shape.response + t] - l[x.tokens[t]]));
               worst_entropy = std::fmax(worst_entropy, std::fabs(pass.entropy[site] - entropy));
               tokens.push_back(x.tokens[t]);
               ++compared;
@@ -62,7 +62,7 @@ TEST_CASE("sampling with kept keys picks the tokens that recomputing every seque
           INFO(c.name << " " << isa_name(isa) << " temperature " << temperature);
           // float products of up to 512 terms through 3 layers: some ten roundings of 6e-8 relative to the largest logit, over temperature
           CHECK(worst_logit < 3e-6 * size);
-          CHECK(worst_chance < 6e-6 * size / temperature);
+          CHECK(worst_probability < 6e-6 * size / temperature);
           CHECK(worst_entropy < 6e-6 * size / temperature);
         }
       INFO(c.name);
@@ -94,8 +94,8 @@ TEST_CASE("writing the likeliest token every time picks the largest logit of rec
           CHECK(logits[x.tokens[t]] >= largest - 1e-5 * std::fmax(1, std::fabs(largest)));  // two logits may be closer than floats tell apart
           likeliest += logits[x.tokens[t]] == largest;
           ++written;
-          const Numbers l = definition::log_chances(c.shape.vocabulary, logits, 1.0);
-          CHECK(std::fabs(pass.log_chance()[s * c.shape.response + t] - l[x.tokens[t]]) < 6e-6 * std::fmax(1, std::fabs(largest)));
+          const Numbers l = definition::log_probabilities(c.shape.vocabulary, logits, 1.0);
+          CHECK(std::fabs(pass.log_probability()[s * c.shape.response + t] - l[x.tokens[t]]) < 6e-6 * std::fmax(1, std::fabs(largest)));
           tokens.push_back(x.tokens[t]);
         }
       }
@@ -124,11 +124,11 @@ TEST_CASE("reading what was sampled gives the same bits, kept or not, in whateve
         reader(c.shape, c.prompts, c.per_prompt, best_isa(), false);
     Rollouts r, again;
     sampled.sample(w, c.prompts, b.prompt.data(), b.word.data(), 0.8, 0.9, r);
-    const std::vector<float> chance = sampled.log_chance();
+    const std::vector<float> probability = sampled.log_probability();
     reader.read(w, c.prompts, b.prompt.data(), r, 0.8);
-    CHECK(reader.log_chance() == chance);
+    CHECK(reader.log_probability() == probability);
     sampled.read(w, c.prompts, b.prompt.data(), r, 0.8);
-    CHECK(sampled.log_chance() == chance);
+    CHECK(sampled.log_probability() == probability);
     reader.sample(w, c.prompts, b.prompt.data(), b.word.data(), 0.8, 0.9, again);
     CHECK(again.token == r.token);
     CHECK(again.length == r.length);
@@ -138,7 +138,7 @@ TEST_CASE("reading what was sampled gives the same bits, kept or not, in whateve
     const int from = (c.prompts - 1) * c.per_prompt;
     alone.sample(w, 1, &b.prompt[(c.prompts - 1) * c.shape.prompt], &b.word[from * c.shape.response], 0.8, 0.9, again);
     CHECK(std::equal(again.token.begin(), again.token.end(), r.token.begin() + from * c.shape.response));
-    CHECK(std::equal(chance.begin() + from * c.shape.response, chance.end(), alone.log_chance().begin()));
+    CHECK(std::equal(probability.begin() + from * c.shape.response, probability.end(), alone.log_probability().begin()));
   }
 }
 
@@ -171,8 +171,8 @@ TEST_CASE("the fast gradient meets the definition's in every block, under every 
           x.kept = kept[s];
           for (int t = 0; t < r.length[s]; ++t) {
             const int i = s * c.shape.response + t;
-            old[i] = pass.log_chance()[i] + 0.3f * z(g);
-            reference[i] = pass.log_chance()[i] + 0.5f * z(g);
+            old[i] = pass.log_probability()[i] + 0.3f * z(g);
+            reference[i] = pass.log_probability()[i] + 0.5f * z(g);
             if (loss.ratio_clip > 0) x.old_log.push_back(old[i]);
             if (loss.kl > 0) x.reference.push_back(reference[i]);
           }
@@ -232,7 +232,7 @@ TEST_CASE("LoRA trains the adapters that the definition describes, and leaves th
       for (int i = 0; i < c.prompts * c.per_prompt; ++i) {
         Response x = response(c, b, policy.rollouts(), i);
         x.coefficient = coefficient[i];
-        x.reference = definition::response_log_chances(s, base, 1.0, x);
+        x.reference = definition::response_log_probabilities(s, base, 1.0, x);
         responses.push_back(x);
       }
       Numbers dw;

@@ -122,9 +122,9 @@ TEST_CASE("just drawn rollouts have ratio 1 and no distance to the reference, an
     CHECK(first.tokens == static_cast<std::int64_t>(tokens));
     CHECK(std::fabs(first.length - tokens / sequences) < 1e-12);
     // the same rollouts again: the ratio is that of new to old
-    const std::vector<float> old = run.policy.pass().log_chance();
+    const std::vector<float> old = run.policy.pass().log_probability();
     run.policy.read(run.prompt.data(), prompts, run.policy.rollouts(), false);
-    const std::vector<float> now = run.policy.pass().log_chance();
+    const std::vector<float> now = run.policy.pass().log_probability();
     CHECK(now != old);
     const TransformerReport second = run.policy.learn(2 * t + 1, run.coefficient.data(), nullptr, loss);
     if (t == 0) CHECK(second.clipped > 0);  // a step of this size moves some token by more than a fifth
@@ -174,8 +174,8 @@ TEST_CASE("demonstrations are learned by heart, and become the start of a policy
   double first = 0, last = 0;
   for (int t = 0; t < 120; ++t) {
     const TransformerReport r = run.policy.imitate(t, run.prompt.data(), prompts, demonstrations);
-    if (t == 0) first = r.log_chance;
-    last = r.log_chance;
+    if (t == 0) first = r.log_probability;
+    last = r.log_probability;
   }
   CHECK(std::fabs(first + std::log(6.0)) < 0.2);  // at first near uniform over six words
   CHECK(last > -0.05);
@@ -198,8 +198,8 @@ TEST_CASE("supervised steps fit the probabilities at temperature 1, whatever the
   plain.sample(70);
   const Rollouts demonstrations = plain.policy.rollouts();
   for (int t = 0; t < 3; ++t)
-    CHECK(plain.policy.imitate(t, plain.prompt.data(), prompts, demonstrations).log_chance ==
-          other.policy.imitate(t, other.prompt.data(), prompts, demonstrations).log_chance);
+    CHECK(plain.policy.imitate(t, plain.prompt.data(), prompts, demonstrations).log_probability ==
+          other.policy.imitate(t, other.prompt.data(), prompts, demonstrations).log_probability);
   CHECK(plain.weights() == other.weights());
 }
 

@@ -53,7 +53,7 @@ inline std::vector<odrpo::definition::Response> responses(const odrpo::Transform
     for (int i = 0; i < s.prompt; ++i) r.prompt.push_back(static_cast<int>(g() % s.vocabulary));
     for (int i = 0; i < length; ++i) r.tokens.push_back(static_cast<int>(g() % s.vocabulary));
     r.coefficient = z(g);
-    for (double l : odrpo::definition::response_log_chances(s, w, temperature, r)) {
+    for (double l : odrpo::definition::response_log_probabilities(s, w, temperature, r)) {
       r.old_log.push_back(l + 0.3 * z(g));
       r.reference.push_back(l + 0.5 * z(g));
     }

@@ -93,11 +93,11 @@ TEST_CASE("tiles pick the definition's tokens and know their chances", "[transfo
         const int sequences = sequences_of(rows), sites = sites_of(rows), longest = rows.response, end = 1;
         Values logits = normals(static_cast<std::size_t>(sites) * v, 31 + v);
         for (float& x : logits) x = std::round(4 * x) / 2;  // equals among them
-        Values log_total(sites), entropy(sites), want_total(sites), want_entropy(sites), log_chance(sequences * longest, NAN);
+        Values log_total(sites), entropy(sites), want_total(sites), want_entropy(sites), log_probability(sequences * longest, NAN);
         const float inverse = static_cast<float>(1 / temperature);
-        stages().chances(sites, v, logits.data(), inverse, want_total.data(), want_entropy.data());
+        stages().probabilities(sites, v, logits.data(), inverse, want_total.data(), want_entropy.data());
         in_any_order(log_total, [&](HostBackend& q) {
-          q.tiles(sites, device::Chances{v, inverse, logits.data(), log_total.data(), entropy.data()});
+          q.tiles(sites, device::Probabilities{v, inverse, logits.data(), log_total.data(), entropy.data()});
         });
         CHECK(gap(log_total, want_total) < 1e-6);
         CHECK(gap(entropy, want_entropy) < 2e-6);
@@ -109,32 +109,32 @@ TEST_CASE("tiles pick the definition's tokens and know their chances", "[transfo
         std::vector<int> length(sequences);
         for (const Order order : {Order::forward, Order::reversed}) {
           HostBackend q{order, order == Order::forward ? 0 : 1, true};
-          q.tiles(sequences, device::BeginPicks{rows, end, token.data(), log_chance.data(), length.data()});
+          q.tiles(sequences, device::BeginPicks{rows, end, token.data(), log_probability.data(), length.data()});
           for (int t = 0; t < longest; ++t)
             q.tiles(sequences, device::Pick{rows, v, t, end, inverse, static_cast<float>(top_p), logits.data(), word.data(),
-                                            log_total.data(), entropy.data(), token.data(), log_chance.data(), length.data()});
+                                            log_total.data(), entropy.data(), token.data(), log_probability.data(), length.data()});
           if (again.empty()) again = token;
           REQUIRE(again == token);
         }
-        Values noted(log_chance.size(), NAN);
+        Values noted(log_probability.size(), NAN);
         HostBackend q{Order::shuffled};
         q.tiles((noted.size() + 7) / 8,
-                device::NoteChances{rows, v, inverse, logits.data(), log_total.data(), token.data(), length.data(), noted.data()});
-        REQUIRE(noted == log_chance);
+                device::NoteProbabilities{rows, v, inverse, logits.data(), log_total.data(), token.data(), length.data(), noted.data()});
+        REQUIRE(noted == log_probability);
         for (int s = 0; s < sequences; ++s) {
           bool ended = false;
           for (int t = 0; t < longest; ++t) {
             const int i = s * longest + t, site = site_of(rows, s, t);
             if (ended) {
               REQUIRE(token[i] == end);
-              REQUIRE(log_chance[i] == 0);
+              REQUIRE(log_probability[i] == 0);
               continue;
             }
             std::vector<double> row(logits.begin() + site * v, logits.begin() + (site + 1) * v);
-            const auto l = definition::log_chances(v, row.data(), temperature);
+            const auto l = definition::log_probabilities(v, row.data(), temperature);
             differ += token[i] != definition::pick(l, top_p, word[i]);
             picks += 1;
-            REQUIRE(std::fabs(log_chance[i] - l[token[i]]) < 4e-6 / temperature);
+            REQUIRE(std::fabs(log_probability[i] - l[token[i]]) < 4e-6 / temperature);
             ended = token[i] == end;
             REQUIRE((!ended || length[s] == t + 1));
           }
@@ -155,7 +155,7 @@ TEST_CASE("the logits' gradient of tiles is that of the stage with what the chos
       Values log_total(sites), entropy(sites), sum = normals(sites, 42), bonus = normals(sites, 43),
                                                coefficient = normals(sequences * longest, 44);
       const float inverse = static_cast<float>(1 / temperature);
-      stages().chances(sites, v, logits.data(), inverse, log_total.data(), entropy.data());
+      stages().probabilities(sites, v, logits.data(), inverse, log_total.data(), entropy.data());
       std::mt19937 g(45);
       std::vector<std::uint16_t> token(sequences * longest);
       for (auto& w : token) w = static_cast<std::uint16_t>(g() % v);
@@ -248,7 +248,7 @@ TEST_CASE("a product of rows is what a library of columns makes of its descripti
 
 namespace {
 
-// Attention's definition in double over fixed rows of one head: chances and what they mix.
+// Attention's definition in double over fixed rows of one head: probabilities and what they mix.
 template <class See>
 void attend_exactly(const Sizes& z, const Values& qkv, See see) {
   const FixedRows rows = z.rows();

@@ -40,22 +40,22 @@ TEST_CASE("the policy gradient is unbiased: enumeration of two tokens of four wo
   for (const double temperature : {1.0, 0.7}) {
     // the mean reward, by enumeration, and its gradient by finite differences
     const auto mean = [&] {
-      double value = 0, chance = 0;
+      double value = 0, probability = 0;
       for (std::size_t i = 0; i < world.tokens.size(); ++i) {
         double l = 0;
-        for (double x : definition::response_log_chances(world.shape, w, temperature, {prompt, world.tokens[i], 1, {}, {}, true})) l += x;
+        for (double x : definition::response_log_probabilities(world.shape, w, temperature, {prompt, world.tokens[i], 1, {}, {}, true})) l += x;
         value += std::exp(l) * world.reward[i];
-        chance += std::exp(l);
+        probability += std::exp(l);
       }
-      CHECK(std::fabs(chance - 1) < 1e-12);
+      CHECK(std::fabs(probability - 1) < 1e-12);
       return value;
     };
-    // the estimator's mean: each response's gradient times its chance
+    // the estimator's mean: each response's gradient times its probability
     Numbers expected(w.size()), one;
     for (std::size_t i = 0; i < world.tokens.size(); ++i) {
       const Response r{prompt, world.tokens[i], world.reward[i], {}, {}, true};
       double l = 0;
-      for (double x : definition::response_log_chances(world.shape, w, temperature, r)) l += x;
+      for (double x : definition::response_log_probabilities(world.shape, w, temperature, r)) l += x;
       definition::objective(world.shape, w, temperature, {TokenMean::sequence_sum, 0, 0, 0}, std::span(&r, 1), &one);
       for (std::size_t j = 0; j < w.size(); ++j) expected[j] += std::exp(l) * one[j];
     }
@@ -92,7 +92,7 @@ TEST_CASE("gradients of sampled batches average to the enumerated one, with and 
     for (std::size_t i = 0; i < world.tokens.size(); ++i) {
       const Response r{{prompt[2 * b], prompt[2 * b + 1]}, world.tokens[i], world.reward[i], {}, {}, true};
       double l = 0;
-      for (double x : definition::response_log_chances(world.shape, exact, temperature, r)) l += x;
+      for (double x : definition::response_log_probabilities(world.shape, exact, temperature, r)) l += x;
       definition::objective(world.shape, exact, temperature, {TokenMean::sequence_sum, 0, 0, 0}, std::span(&r, 1), &one);
       for (std::size_t j = 0; j < expected.size(); ++j) expected[j] += std::exp(l) * one[j] / groups;
     }

@@ -37,12 +37,12 @@ std::vector<float> step(Q& q, const Case& c, double top_p, OptimizerKind kind) {
   net.begin(c.prompts, b.prompt, 0.9);
   std::copy(b.word.begin(), b.word.end(), net.pass.word);
   device::sample(q, net.pass, net.weights, static_cast<float>(top_p));
-  std::vector<float> all(net.pass.log_chance, net.pass.log_chance + sequences_of(net.pass.rows) * c.shape.response);
+  std::vector<float> all(net.pass.log_probability, net.pass.log_probability + sequences_of(net.pass.rows) * c.shape.response);
   device::read(q, net.pass, net.weights);
-  all.insert(all.end(), net.pass.log_chance, net.pass.log_chance + sequences_of(net.pass.rows) * c.shape.response);
+  all.insert(all.end(), net.pass.log_probability, net.pass.log_probability + sequences_of(net.pass.rows) * c.shape.response);
   const std::vector<float> coefficient = coefficients(c.prompts * c.per_prompt, 73);
   TokenCoefficients by;
-  token_coefficients(net.pass.rows, net.pass.log_chance, net.pass.entropy, net.rollouts(), {TokenMean::sequence_mean, 0, 0, 0.1},
+  token_coefficients(net.pass.rows, net.pass.log_probability, net.pass.entropy, net.rollouts(), {TokenMean::sequence_mean, 0, 0, 0.1},
                      {coefficient.data(), nullptr, nullptr, nullptr}, by);
   net.give(by);
   device::backward(q, net.pass, net.back, net.weights);
@@ -104,12 +104,12 @@ TEST_CASE("logits that are no numbers pick tokens of the vocabulary, by vectors 
   for (const float all : {nan, 0.5f, infinite, -infinite})
     for (const float one : {all, nan, infinite})
       for (const float top_p : {1.0f, 0.6f}) {
-        std::vector<float> logits(vocabulary, all), log_total(1), entropy(1), log_chance(sequences);
+        std::vector<float> logits(vocabulary, all), log_total(1), entropy(1), log_probability(sequences);
         logits[11] = one;
         const auto pick = [&](auto&& q, std::vector<std::uint16_t>& token) {
           std::vector<int> length(sequences, 1);
           q.tiles(sequences, device::Pick{rows, vocabulary, 0, -1, 1.25f, top_p, logits.data(), word.data(), log_total.data(),
-                                          entropy.data(), token.data(), log_chance.data(), length.data()});
+                                          entropy.data(), token.data(), log_probability.data(), length.data()});
         };
         std::vector<std::uint16_t> vectors(sequences, 999), threads(sequences, 999);
         pick(HostBackend{}, vectors);

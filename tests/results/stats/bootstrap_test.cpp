@@ -18,17 +18,17 @@ using namespace odrpo;
 
 namespace {
 
-BootstrapLaw law_of(const TaskScores& scores, const Metric& metric, int resamples = reference::resamples,
+BootstrapDistribution distribution_of(const TaskScores& scores, const Metric& metric, int resamples = reference::resamples,
                     std::uint64_t seed = reference::seed) {
   return unit_bootstrap(units_apart(scores), {&metric, 1}, resamples, seed)[0];
 }
 
 /// percentile lo, hi, BCa lo, hi.
-void check_intervals(const BootstrapLaw& law, const std::vector<double>& want) {
-  const Interval percentile = percentile_interval(law), bca = bca_interval(law);
+void check_intervals(const BootstrapDistribution& distribution, const std::vector<double>& want) {
+  const Interval percentile = percentile_interval(distribution), bca = bca_interval(distribution);
   CHECK(std::fabs(percentile.lo - want[0]) < 1e-12);
   CHECK(std::fabs(percentile.hi - want[1]) < 1e-12);
-  CHECK(std::fabs(bca.lo - want[2]) < 1e-9);  // the normal law by another text than scipy's
+  CHECK(std::fabs(bca.lo - want[2]) < 1e-9);  // the normal distribution by another text than scipy's
   CHECK(std::fabs(bca.hi - want[3]) < 1e-9);
 }
 
@@ -37,11 +37,11 @@ bool is_undefined(const Interval& i) { return std::isnan(i.lo) && std::isnan(i.h
 }  // namespace
 
 TEST_CASE("intervals are scipy's on the same resamples") {
-  check_intervals(law_of(reference::ragged, aggregate_mean), reference::mean_of_ragged[0]);
-  check_intervals(law_of(reference::skewed, aggregate_mean), reference::mean_of_skewed[0]);
-  check_intervals(law_of(reference::skewed, interquartile_mean), reference::iqm_of_skewed[0]);
-  check_intervals(law_of(reference::tied, aggregate_mean), reference::mean_of_tied[0]);
-  check_intervals(law_of(reference::tied, median_of_runs), reference::median_of_tied[0]);
+  check_intervals(distribution_of(reference::ragged, aggregate_mean), reference::mean_of_ragged[0]);
+  check_intervals(distribution_of(reference::skewed, aggregate_mean), reference::mean_of_skewed[0]);
+  check_intervals(distribution_of(reference::skewed, interquartile_mean), reference::iqm_of_skewed[0]);
+  check_intervals(distribution_of(reference::tied, aggregate_mean), reference::mean_of_tied[0]);
+  check_intervals(distribution_of(reference::tied, median_of_runs), reference::median_of_tied[0]);
 }
 
 TEST_CASE("picks are a function of seed, resample and stratum") {
@@ -74,46 +74,46 @@ TEST_CASE("picks are a function of seed, resample and stratum") {
 TEST_CASE("the resampled law is the exhaustive one") {
   // all 4^4 resamples of four values: mean and variance of the mean in closed form, sigma^2 / n with sigma by n
   const TaskScores four = {{1, 2, 4, 9}};
-  const BootstrapLaw law = law_of(four, aggregate_mean, 50'000, 3);
-  CHECK(law.estimate == 4);
+  const BootstrapDistribution distribution = distribution_of(four, aggregate_mean, 50'000, 3);
+  CHECK(distribution.estimate == 4);
   double mean = 0, square = 0;
-  for (const double v : law.resampled) mean += v / 50'000;
-  for (const double v : law.resampled) square += (v - mean) * (v - mean) / 50'000;
+  for (const double v : distribution.resampled) mean += v / 50'000;
+  for (const double v : distribution.resampled) square += (v - mean) * (v - mean) / 50'000;
   const double variance = (9.0 + 4 + 0 + 25) / 4 / 4;
   CHECK(std::fabs(mean - 4) < 4 * std::sqrt(variance / 50'000));
   CHECK(std::fabs(square / variance - 1) < 0.03);
-  CHECK(std::is_sorted(law.resampled.begin(), law.resampled.end()));
+  CHECK(std::is_sorted(distribution.resampled.begin(), distribution.resampled.end()));
   // acceleration of a mean: skewness / (6 sqrt n), with moments by n
   const double cubes = (-27.0 - 8 + 0 + 125) / 4, sd = std::sqrt((9.0 + 4 + 0 + 25) / 4);
-  CHECK(law.acceleration == Approx(cubes / (sd * sd * sd) / (6 * 2)).epsilon(1e-12));
+  CHECK(distribution.acceleration == Approx(cubes / (sd * sd * sd) / (6 * 2)).epsilon(1e-12));
 }
 
 TEST_CASE("a paired bootstrap resamples differences") {
   // units that shift both cells alike: the difference has no spread, though each cell has
   TaskScores differences = {{}};
   for (int s = 0; s < 12; ++s) differences[0].push_back((s + 2.5) - s);
-  CHECK(is_undefined(bca_interval(law_of(differences, aggregate_mean))));
+  CHECK(is_undefined(bca_interval(distribution_of(differences, aggregate_mean))));
   differences[0][3] += 1;
-  const BootstrapLaw law = law_of(differences, aggregate_mean);
-  CHECK(percentile_interval(law).lo == Approx(2.5));
-  CHECK(percentile_interval(law).hi < 2.5 + 0.4);
+  const BootstrapDistribution distribution = distribution_of(differences, aggregate_mean);
+  CHECK(percentile_interval(distribution).lo == Approx(2.5));
+  CHECK(percentile_interval(distribution).hi < 2.5 + 0.4);
 }
 
 TEST_CASE("degenerate data have no interval") {
   for (const TaskScores& scores : {TaskScores{{2, 2, 2, 2}}, TaskScores{{0, 0}}, TaskScores{{1}}, TaskScores{{1, 1}, {3, 3, 3}}}) {
-    const BootstrapLaw law = law_of(scores, aggregate_mean);
-    CHECK_FALSE(std::isnan(law.estimate));
-    CHECK(is_undefined(bca_interval(law)));
-    CHECK(is_undefined(percentile_interval(law)));
+    const BootstrapDistribution distribution = distribution_of(scores, aggregate_mean);
+    CHECK_FALSE(std::isnan(distribution.estimate));
+    CHECK(is_undefined(bca_interval(distribution)));
+    CHECK(is_undefined(percentile_interval(distribution)));
   }
   for (const TaskScores& scores : {TaskScores{}, TaskScores{{}}, TaskScores{{1, 2}, {}}}) {
-    const BootstrapLaw law = law_of(scores, aggregate_mean);
-    CHECK(std::isnan(law.estimate));
-    CHECK(is_undefined(bca_interval(law)));
-    CHECK(is_undefined(percentile_interval(law)));
+    const BootstrapDistribution distribution = distribution_of(scores, aggregate_mean);
+    CHECK(std::isnan(distribution.estimate));
+    CHECK(is_undefined(bca_interval(distribution)));
+    CHECK(is_undefined(percentile_interval(distribution)));
   }
   // a stratum with one run has no jackknife: percentile alone
-  const BootstrapLaw lonely = law_of({{1, 2, 3}, {7}}, aggregate_mean);
+  const BootstrapDistribution lonely = distribution_of({{1, 2, 3}, {7}}, aggregate_mean);
   CHECK(is_undefined(bca_interval(lonely)));
   CHECK_FALSE(is_undefined(percentile_interval(lonely)));
   // all resampled values on one side of the estimate
@@ -123,20 +123,20 @@ TEST_CASE("degenerate data have no interval") {
     CHECK(is_undefined(bca_interval({2, {1, 2, 3}, 0.01}, level)));
     CHECK(is_undefined(percentile_interval({2, {1, 2, 3}, 0.01}, level)));
   }
-  const BootstrapLaw sometimes = law_of({{1, 2, 3}}, [](const TaskScores& s) { return s[0][0] == 1 ? std::nan("") : s[0][0]; });
+  const BootstrapDistribution sometimes = distribution_of({{1, 2, 3}}, [](const TaskScores& s) { return s[0][0] == 1 ? std::nan("") : s[0][0]; });
   CHECK(is_undefined(percentile_interval(sometimes)));
 }
 
 TEST_CASE("BCa without bias and acceleration is the percentile interval") {
-  BootstrapLaw law{50, {}, 0};
-  for (int i = 0; i <= 100; ++i) law.resampled.push_back(i);
-  const Interval a = bca_interval(law, 0.9), b = percentile_interval(law, 0.9);
+  BootstrapDistribution distribution{50, {}, 0};
+  for (int i = 0; i <= 100; ++i) distribution.resampled.push_back(i);
+  const Interval a = bca_interval(distribution, 0.9), b = percentile_interval(distribution, 0.9);
   CHECK(a.lo == Approx(b.lo).epsilon(1e-9));
   CHECK(a.hi == Approx(b.hi).epsilon(1e-9));
   CHECK(b.lo == Approx(5).epsilon(1e-12));
   // a large acceleration ends at the largest resampled value, never beyond the formula's pole
-  law.acceleration = 0.8;
-  CHECK(bca_interval(law, 0.99).hi == 100);
+  distribution.acceleration = 0.8;
+  CHECK(bca_interval(distribution, 0.99).hi == 100);
 }
 
 TEST_CASE("the jackknife of groups gives the acceleration of single items") {
@@ -146,19 +146,19 @@ TEST_CASE("the jackknife of groups gives the acceleration of single items") {
   double cubes = 0;
   for (const double v : many[0]) cubes += (v - m.mean) * (v - m.mean) * (v - m.mean) / 4000;
   const double single = cubes / (m.sd * m.sd * m.sd) / (6 * std::sqrt(4000.0));
-  const double groups = law_of(many, aggregate_mean, 1).acceleration;
+  const double groups = distribution_of(many, aggregate_mean, 1).acceleration;
   std::printf("acceleration of 4000 values: %.5f by items, %.5f by 1000 groups\n", single, groups);
   CHECK(groups == Approx(single).epsilon(0.25));
 }
 
 TEST_CASE("intervals follow shifts and scales of the data") {
-  const BootstrapLaw law = law_of(reference::skewed, interquartile_mean, 1000, 5);
+  const BootstrapDistribution distribution = distribution_of(reference::skewed, interquartile_mean, 1000, 5);
   TaskScores moved = reference::skewed;
   for (double& v : moved[0]) v = 8 * v + 16;  // powers of two: exact
-  const BootstrapLaw other = law_of(moved, interquartile_mean, 1000, 5);
-  CHECK(bca_interval(other).lo == Approx(8 * bca_interval(law).lo + 16).epsilon(1e-9));
-  CHECK(bca_interval(other).hi == Approx(8 * bca_interval(law).hi + 16).epsilon(1e-9));
-  CHECK(bca_interval(law, 0.99).lo < bca_interval(law, 0.9).lo);
+  const BootstrapDistribution other = distribution_of(moved, interquartile_mean, 1000, 5);
+  CHECK(bca_interval(other).lo == Approx(8 * bca_interval(distribution).lo + 16).epsilon(1e-9));
+  CHECK(bca_interval(other).hi == Approx(8 * bca_interval(distribution).hi + 16).epsilon(1e-9));
+  CHECK(bca_interval(distribution, 0.99).lo < bca_interval(distribution, 0.9).lo);
 }
 
 TEST_CASE("mean over strata: Welch's interval") {

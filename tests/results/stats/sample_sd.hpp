@@ -1,4 +1,4 @@
-// Integrates over the law of a sample's standard deviation: the power of t tests from their definition, without a noncentral t.
+// Integrates over the distribution of a sample's standard deviation: the power of t tests from their definition, without a noncentral t.
 #pragma once
 #include <cmath>
 

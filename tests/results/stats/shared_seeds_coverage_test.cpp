@@ -70,9 +70,9 @@ TEST_CASE("intervals of a row over tasks that share seeds hold the truth", "[.sl
       TaskScores scores(static_cast<std::size_t>(tasks));
       for (const RunTable::Run& run : runs.runs) scores[run.task].push_back(run.value);
       const std::vector<Metric> metrics = {aggregate_mean, interquartile_mean, aggregate_median};
-      const auto laws = unit_bootstrap(units_apart(scores), metrics, options.resamples, options.seed);
+      const auto distributions = unit_bootstrap(units_apart(scores), metrics, options.resamples, options.seed);
       const auto old = [&](std::size_t i) {
-        return bca_interval(laws[i], expanded_level(static_cast<int>(laws[i].fewest), static_cast<int>(laws[i].freedom), 0.95));
+        return bca_interval(distributions[i], expanded_level(static_cast<int>(distributions[i].fewest), static_cast<int>(distributions[i].freedom), 0.95));
       };
       mean.count(50, cell.mean.lo, cell.mean.hi, old(0).lo, old(0).hi);
       iqm.count(50, cell.iqm.lo, cell.iqm.hi, old(1).lo, old(1).hi);
@@ -111,9 +111,9 @@ TEST_CASE("bands of a performance profile over columns that share seeds hold the
         points.push_back(point);
         metrics.emplace_back([tau = point.x](const TaskScores& s) { return run_score_distribution(s, tau); });
       }
-      const auto laws = unit_bootstrap(units_apart(scores), metrics, 1000, 1);
+      const auto distributions = unit_bootstrap(units_apart(scores), metrics, 1000, 1);
       for (std::size_t i = 0; i < points.size(); ++i) {
-        const Interval old = percentile_interval(laws[i]);
+        const Interval old = percentile_interval(distributions[i]);
         held.count(math::normal_cdf(50 - points[i].x), points[i].lo - 1e-12, points[i].hi + 1e-12, old.lo, old.hi);
       }
     }
@@ -151,8 +151,8 @@ TEST_CASE("intervals of P(row > baseline) hold the truth, however the runs of a 
           options.baseline = {"base"};
           const Estimate now = run_statistics(table, options).differences[0].improvement;
           const Metric metric = [](const TaskScores& s) { return probability_of_improvement({s[1]}, {s[0]}); };
-          const BootstrapLaw law = unit_bootstrap(units_apart(scores), {&metric, 1}, 1000, 1)[0];
-          const Interval old = bca_interval(law, expanded_level(static_cast<int>(law.fewest), static_cast<int>(law.freedom), 0.95));
+          const BootstrapDistribution distribution = unit_bootstrap(units_apart(scores), {&metric, 1}, 1000, 1)[0];
+          const Interval old = bca_interval(distribution, expanded_level(static_cast<int>(distribution.fewest), static_cast<int>(distribution.freedom), 0.95));
           if (std::isnan(now.lo) || std::isnan(old.lo)) continue;  // every run of one above every run of the other
           held.count(truth, now.lo, now.hi, old.lo, old.hi);
           width += now.hi - now.lo;
@@ -198,9 +198,9 @@ Coverage coverage(const std::vector<double>& values, std::uint32_t n) {
       sample[0].push_back(values[uniform_below(draw(sample_key, Purpose::world_residual, s, n, i).x[0], seeds)]);
     const auto holds = [&](double lo, double hi) { return lo <= truth && truth <= hi ? 1.0 / samples : 0; };
     const MeanInterval t = mean_interval(sample[0]);
-    const BootstrapLaw law = unit_bootstrap(units_apart(sample), {&metric, 1}, resamples, s)[0];
-    const Interval percentile = percentile_interval(law), bca = bca_interval(law),
-                   expanded = bca_interval(law, expanded_level(static_cast<int>(law.fewest), static_cast<int>(law.freedom), 0.95));
+    const BootstrapDistribution distribution = unit_bootstrap(units_apart(sample), {&metric, 1}, resamples, s)[0];
+    const Interval percentile = percentile_interval(distribution), bca = bca_interval(distribution),
+                   expanded = bca_interval(distribution, expanded_level(static_cast<int>(distribution.fewest), static_cast<int>(distribution.freedom), 0.95));
     held.t += holds(t.lo, t.hi);
     held.percentile += holds(percentile.lo, percentile.hi);
     held.bca += holds(bca.lo, bca.hi);

@@ -132,8 +132,8 @@ TEST_CASE("a resampled unit brings its runs in all tasks") {
   for (double& x : two[1]) x += 10;  // the same units, 10 higher
   const std::vector<std::uint32_t> units = {0, 1, 2, 3, 4, 5};
   const Metric mean = aggregate_mean;
-  const auto law = [&](const UnitScores& of) { return unit_bootstrap(of, {&mean, 1}, 500, 3)[0]; };
-  const BootstrapLaw alone = law(units_apart({one})), both = law(by_unit(two, {units, units})), apart = law(units_apart(two));
+  const auto distribution = [&](const UnitScores& of) { return unit_bootstrap(of, {&mean, 1}, 500, 3)[0]; };
+  const BootstrapDistribution alone = distribution(units_apart({one})), both = distribution(by_unit(two, {units, units})), apart = distribution(units_apart(two));
   CHECK(both.fewest == 6);
   CHECK(both.freedom == 5);
   CHECK(apart.freedom == 10);
@@ -141,8 +141,8 @@ TEST_CASE("a resampled unit brings its runs in all tasks") {
   double largest = 0;
   for (std::size_t b = 0; b < 500; ++b) largest = std::max(largest, std::fabs(both.resampled[b] - alone.resampled[b] - 5));
   CHECK(largest < 1e-12);
-  const auto width = [](const BootstrapLaw& of) { return percentile_interval(of).hi - percentile_interval(of).lo; };
+  const auto width = [](const BootstrapDistribution& of) { return percentile_interval(of).hi - percentile_interval(of).lo; };
   CHECK(width(apart) < 0.85 * width(both));
   // a task with one run of six units: some resample lacks it
-  CHECK(std::isnan(percentile_interval(law(by_unit({one, {7}}, {units, {2}}))).lo));
+  CHECK(std::isnan(percentile_interval(distribution(by_unit({one, {7}}, {units, {2}}))).lo));
 }

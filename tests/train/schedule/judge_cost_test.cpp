@@ -174,7 +174,7 @@ TEST_CASE("judges of a panel with prices and times of their own: each call is bi
           spec.rater.sampling = sampling_of(spec.rater, votes);
           INFO(votes << " votes, stop " << spec.rater.stop << ", aggregate " << static_cast<int>(aggregate));
           const RunRecord r = run(spec);
-          // the same words, with every vote kept; one vote is drawn from its law
+          // the same words, with every vote kept; one vote is drawn from its distribution
           RunSpec kept = spec;
           kept.rater.aggregate = Aggregate::fraction, kept.rater.stop = 0;
           kept.rater.sampling = Sampling::draws;

@@ -121,7 +121,7 @@ struct Worlds {
   explicit Worlds(const std::vector<std::size_t>& sizes) {
     for (std::size_t w = 0; w < sizes.size(); ++w) of.insert(of.end(), sizes[w], w);
   }
-  RunShares shares(std::size_t workers) const {
+  WorkQueue shares(std::size_t workers) const {
     std::vector<std::size_t> runs(of.size());
     std::iota(runs.begin(), runs.end(), std::size_t{0});
     return {runs, [this](std::size_t i, std::size_t j) { return of[i] == of[j]; }, workers};
@@ -132,7 +132,7 @@ struct Worlds {
 
 TEST_CASE("one worker takes the runs in their order and is told where a world begins") {
   const Worlds worlds({3, 1, 2});
-  RunShares shares = worlds.shares(1);
+  WorkQueue shares = worlds.shares(1);
   for (std::size_t i = 0; i < 6; ++i) {
     const auto taken = shares.next(0);
     REQUIRE(taken);
@@ -144,7 +144,7 @@ TEST_CASE("one worker takes the runs in their order and is told where a world be
 
 TEST_CASE("a worker stays with its world, then opens another, then takes half of the world with most runs left") {
   const Worlds worlds({4, 9, 1});
-  RunShares shares = worlds.shares(2);
+  WorkQueue shares = worlds.shares(2);
   const auto run = [&](std::size_t w) { return shares.next(w)->run; };
   CHECK(run(0) == 0);
   CHECK(run(1) == 4);  // another world
@@ -169,7 +169,7 @@ TEST_CASE("any order of workers: each run once, each world opened once, no world
     for (auto& size : sizes) size = 1 + rng() % 9;
     const std::size_t workers = 1 + rng() % 5;
     const Worlds worlds(sizes);
-    RunShares shares = worlds.shares(workers);
+    WorkQueue shares = worlds.shares(workers);
     std::set<std::size_t> runs, opened;
     std::vector<std::size_t> now(workers, sizes.size());
     std::vector<std::set<std::size_t>> left(workers);
@@ -197,7 +197,7 @@ TEST_CASE("any order of workers: each run once, each world opened once, no world
 
 TEST_CASE("threads take each run once") {
   const Worlds worlds(std::vector<std::size_t>(50, 40));
-  RunShares shares = worlds.shares(4);
+  WorkQueue shares = worlds.shares(4);
   std::vector<std::vector<std::size_t>> taken(4);
   std::vector<std::thread> threads;
   for (std::size_t w = 0; w < 4; ++w)

@@ -1,4 +1,4 @@
-// The problem of the best map against the policy that training has, its gradient, and the law of the judge.
+// The problem of the best map against the policy that training has, its gradient, and the distribution of the judge.
 #include "train/worlds/bound_world.hpp"
 
 #include <atomic>
@@ -72,9 +72,9 @@ TEST_CASE("bound: the law of a response is the one that training draws from, of 
     of.votes = votes;
     const BoundProblem problem = bound_problem(of);
     const BanditWorld world = make_bandit(of.env, resolve_source(of.env, of.rater), of.key, false);
-    LawCache laws(of.rater, of.env.levels, votes);
+    DistributionCache distributions(of.rater, of.env.levels, votes);
     const std::atomic<bool> never{false};
-    const RatedWorld rated = *rate_world(world, of.rater, votes, of.key, laws, never);
+    const RatedWorld rated = *rate_world(world, of.rater, votes, of.key, distributions, never);
     for (std::size_t p = 0; p < 16; ++p)
       for (std::size_t a = 0; a < 6; ++a) {
         const std::int32_t* t = rated.threshold.data() + rated.row[p * static_cast<std::size_t>(world.width) + a];

@@ -1,5 +1,5 @@
-// Stars where nothing differs, in trained runs: one judge under two names, sampled by the law of its votes and by its draws, so that the two arms
-// have the same law and no draw in common. Both choose among learning rates on a flat plateau. ODRPO_NULL=all tries every plateau.
+// Stars where nothing differs, in trained runs: one judge under two names, sampled by the distribution of its votes and by its draws, so that the two arms
+// have the same distribution and no draw in common. Both choose among learning rates on a flat plateau. ODRPO_NULL=all tries every plateau.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -67,7 +67,7 @@ TEST_CASE("tables of equal trained rows that chose their rates: at most 5 % have
       int starred = 0, apart = 0;
       for (int t = 0; t < tables; ++t) {
         for (std::size_t i = 0; i < order.size(); ++i) std::swap(order[i], order[i + random() % (order.size() - i)]);
-        // both arms have one law, so they change places at random: a chance difference of the arms over all seeds enters no table
+        // both arms have one distribution, so they change places at random: a probability difference of the arms over all seeds enters no table
         int column = -1;
         std::vector<bool> exchanged;
         const TableModel table = null_tables::table_of(design, [&](int row) {

@@ -20,17 +20,17 @@ namespace {
 constexpr int levels = 10;
 
 /// P(score = 1..10 | quality) of a call: the rater's channel, averaged over what its noise draws.
-std::vector<double> law_of(const RaterConfig& rater, double quality) {
+std::vector<double> distribution_of(const RaterConfig& rater, double quality) {
   const Channel channel(rater.noise, levels);
-  std::vector<double> law(levels), row(levels);
+  std::vector<double> distribution(levels), row(levels);
   for (const Drawn& prompt : prompt_traits(rater))
     for (const Drawn& response : response_traits(rater)) {
       Traits t = joined(prompt.traits, response.traits);
       t.quality = quality;
       channel.row(t, row);
-      for (std::size_t k = 0; k < levels; ++k) law[k] += prompt.probability * response.probability * row[k];
+      for (std::size_t k = 0; k < levels; ++k) distribution[k] += prompt.probability * response.probability * row[k];
     }
-  return law;
+  return distribution;
 }
 
 /// What a prior that follows has besides the world's spread.
@@ -43,8 +43,8 @@ class Dense {
  public:
   Dense(const RaterConfig& rater, PriorRule rule) {
     const WorldProfile& w = rater.world;
-    std::vector<std::vector<double>> laws;
-    for (int q = 0; q <= 144; ++q) laws.push_back(law_of(rater, 1 + q / 16.0));
+    std::vector<std::vector<double>> distributions;
+    for (int q = 0; q <= 144; ++q) distributions.push_back(distribution_of(rater, 1 + q / 16.0));
     double total = 0;
     for (const double scale : scales_of(rule))
       for (int i = -125; i <= 125; ++i)
@@ -58,7 +58,7 @@ class Dense {
             below = upto;
             if (mass < 1e-18) continue;
             for (int k = 0; k < levels; ++k) {
-              const double both = mass * laws[static_cast<std::size_t>(q)][static_cast<std::size_t>(k)];
+              const double both = mass * distributions[static_cast<std::size_t>(q)][static_cast<std::size_t>(k)];
               p[k] += both, pq[k] += both * quality, pqq[k] += both * quality * quality;
             }
           }
@@ -108,17 +108,17 @@ class Dense {
 /// Scores of a group: of a prompt of the rater's world, or of a policy that has learned, whose responses are better and alike.
 std::vector<int> random_group(std::mt19937& g, const RaterConfig& rater, int members, bool learned) {
   static std::map<const RaterConfig*, std::vector<std::vector<double>>> known;
-  auto& laws = known[&rater];
-  if (laws.empty())
-    for (int q = 0; q <= 144; ++q) laws.push_back(law_of(rater, 1 + q / 16.0));
+  auto& distributions = known[&rater];
+  if (distributions.empty())
+    for (int q = 0; q <= 144; ++q) distributions.push_back(distribution_of(rater, 1 + q / 16.0));
   std::normal_distribution<double> normal;
   const WorldProfile& w = rater.world;
   const double b = w.mean + w.mean_sd * normal(g), s = w.spread * std::exp(w.spread_sd * normal(g));
   std::vector<int> score;
   for (int i = 0; i < members; ++i) {
     const double q = std::clamp(learned ? b + s * (1.2 + 0.4 * normal(g)) : b + s * normal(g), 1.0, 10.0);
-    const std::vector<double>& law = laws[static_cast<std::size_t>(std::floor((q - 1) * 16 + 0.5))];
-    score.push_back(1 + static_cast<int>(std::discrete_distribution<int>(law.begin(), law.end())(g)));
+    const std::vector<double>& distribution = distributions[static_cast<std::size_t>(std::floor((q - 1) * 16 + 0.5))];
+    score.push_back(1 + static_cast<int>(std::discrete_distribution<int>(distribution.begin(), distribution.end())(g)));
   }
   return score;
 }

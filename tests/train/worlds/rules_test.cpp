@@ -117,7 +117,7 @@ TEST_CASE("rules: a judge that stops early is paid for the calls that its rows e
       CHECK(final_of(run(spec), "judge_calls") == Approx(60.0 * 8 * 8 * (spec.rater.stop > 0 ? spec.rater.stop : 8)).epsilon(1e-12));
     }
   }
-  // the first batch is the same by law and by draws, and so is what it expects; repeated answers come on top
+  // the first batch is the same by distribution and by draws, and so is what it expects; repeated answers come on top
   const auto calls = [&](const char* sampling, int steps, const char* failure, int stop) {
     const Suite suite = loaded(tiny + grid + "base = \"wide\"\n",
                                {"rater.r.sampling=" + std::string(sampling), "learn.steps=" + std::to_string(steps),

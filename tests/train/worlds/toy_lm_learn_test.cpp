@@ -230,11 +230,11 @@ TEST_CASE("toy-lm: literal calls train, count the calls they expect, and the dig
     CHECK(report.digest == digest);
   }
   fs::remove_all(folder);
-  // the same suite by law: the first batch, and with it the calls expected for it, is the same; what is seen is not
-  auto by_law = set;
-  by_law[3] = "rater.mixed.sampling=law";
+  // the same suite by distribution: the first batch, and with it the calls expected for it, is the same; what is seen is not
+  auto by_distribution = set;
+  by_distribution[3] = "rater.mixed.sampling=law";
   for (const char* policy : {"rater.mixed.parse_policy=resample", "rater.mixed.parse_policy=zero"}) {
-    auto drawn = set, lawful = by_law;
+    auto drawn = set, lawful = by_distribution;
     drawn[6] = lawful[6] = policy;
     Stepped a(drawn), b(lawful);
     a.step(), b.step();

@@ -13,7 +13,7 @@
 namespace odrpo::device {
 
 // A column holds a group's rewards without the gaps, later their advantages; as many places for the rewards in order; then how many there
-// are; or what a group of whole scores leaves.
+// are; or what a group of integer scores leaves.
 ODRPO_HD int count_row(const Layout& p) { return 2 * p.rollouts > column_rows(p.levels) ? 2 * p.rollouts : column_rows(p.levels); }
 ODRPO_HD int cells_of(const Layout& p) { return count_row(p) + 1; }
 constexpr double by_pass = -1;  // the count of a group that takes the pass
@@ -28,7 +28,7 @@ ODRPO_HD void rate_by_votes(const B& b, const W& w, int t, const Draws& asked) {
     b.threads(here, [&](int j) {
       const int i = first + j, of_group = i % layout.rollouts;
       const std::uint32_t prompt = w.prompt[i / layout.rollouts];
-      const std::uint32_t row = w.run.law_row[static_cast<std::size_t>(prompt) * layout.width + w.action[i]];
+      const std::uint32_t row = w.run.distribution_row[static_cast<std::size_t>(prompt) * layout.width + w.action[i]];
       const int blocks = (g.votes + 3) / 4, first_block = (static_cast<int>(asked.replica) * layout.rollouts + of_group) * blocks;
       const Poll poll{w.run.threshold + row,
                       w.run.stride,

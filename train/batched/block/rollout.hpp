@@ -99,14 +99,14 @@ ODRPO_HD void forward(const B& b, const W& w, int u, bool drawn, bool again = fa
   });
 }
 
-// What one word through the law of the votes says of response i.
+// What one word through the distribution of the votes says of response i.
 template <class W>
 ODRPO_HD int outcome_of(const W& w, int i) {
   const Layout& layout = w.layout;
   const int of_prompt = i / layout.rollouts, of_group = i % layout.rollouts;
   const std::size_t cell = static_cast<std::size_t>(w.prompt[of_prompt]) * layout.width + w.action[i];
   const std::uint32_t word = w.ratings[4 * static_cast<std::size_t>(of_prompt) * layout.blocks + of_group];
-  return exceeded(w.run.threshold + w.run.law_row[cell], w.run.stride, static_cast<std::int32_t>(word >> 1));
+  return exceeded(w.run.threshold + w.run.distribution_row[cell], w.run.stride, static_cast<std::int32_t>(word >> 1));
 }
 
 /// A score for each response.

@@ -30,7 +30,7 @@ struct Layout {
   int cells = 0;                          ///< general: doubles of a column
   int polls_at_once = 0;                  ///< general: responses whose votes are counted at a time
   // where things are in the block's memory, bytes; `bytes` in all. What is dead when another begins to live shares its place.
-  std::size_t words, ratings, means, advantage, columns, coefficient, probability, prompt, action, score, old_chance, mask, gradient, theta,
+  std::size_t words, ratings, means, advantage, columns, coefficient, probability, prompt, action, score, old_probability, mask, gradient, theta,
       last, scalars, general_run, median, reward, bytes;
 };
 /// Rows of parameters, and rollouts of a batch.
@@ -98,7 +98,7 @@ struct GradientSums {
 struct General {
   bool real = false, gaps = false;
   int missing = -1;  ///< the outcome that means no score; -1 = none
-  int votes = 0;     ///< on each response, drawn one by one; 0 = by their law
+  int votes = 0;     ///< on each response, drawn one by one; 0 = by their distribution
   Aggregate aggregate = Aggregate::mode;
   TieRule tie = TieRule::first;
   const float* value = nullptr;  ///< [outcomes] real reward of each
@@ -118,8 +118,8 @@ struct Run {
   std::uint64_t key = 0;
   const float* quality = nullptr;           ///< [P][width]
   const float* feature = nullptr;           ///< [P][F][width], linear
-  const std::uint32_t* law_row = nullptr;   ///< [P][width] where the law of a response starts
-  const std::int32_t* threshold = nullptr;  ///< [laws][stride]
+  const std::uint32_t* distribution_row = nullptr;   ///< [P][width] where the distribution of a response starts
+  const std::int32_t* threshold = nullptr;  ///< [distributions][stride]
   int stride = 0, lowest = 0;
   EstimatorView estimator{};
   Whitening whitening{};

@@ -17,19 +17,19 @@ ODRPO_HD float coefficients(const O& o, const W& w, int i, int epoch, float scal
   for (int at = 0; at < n; at += 8) {
     const int here = n - at;
     const auto there = o.lane() < here;
-    const F chance = there ? o.gather(pi, o.load(w.action + from + at, here, 0)) : O::splat(1.0f);
+    const F probability = there ? o.gather(pi, o.load(w.action + from + at, here, 0)) : O::splat(1.0f);
     const F a = there ? whitened(w.s.whitening, o.load(w.advantage + from + at, here, 0.0f)) : O::splat(0.0f);
     const auto part = O::ones(there) & (w.run.masked ? o.load(w.mask + from + at, here, 0) : O::ones(there));
     F c;
     if (epoch > 0) {
-      const F ratio = chance / o.load(w.old_chance + from + at, here, 1.0f);
+      const F ratio = probability / o.load(w.old_probability + from + at, here, 1.0f);
       const auto over = (O::ones(a > 0.0f) & O::ones(ratio > w.run.ratio_high)) | (O::ones(a < 0.0f) & O::ones(ratio < w.run.ratio_low));
       clipped += o.count((over & part) == 1);
-      c = row_math::penalised(over == 1 ? O::splat(0.0f) : a * ratio, O::higher(chance, O::splat(smallest_chance)), w.run.kl,
+      c = row_math::penalised(over == 1 ? O::splat(0.0f) : a * ratio, O::higher(probability, O::splat(smallest_probability)), w.run.kl,
                               w.run.reference);
     } else {
-      if (w.layout.updates > 1) o.store(w.old_chance + from + at, O::higher(O::splat(smallest_chance), chance), here);
-      c = row_math::penalised(a, chance, w.run.kl, w.run.reference);
+      if (w.layout.updates > 1) o.store(w.old_probability + from + at, O::higher(O::splat(smallest_probability), probability), here);
+      c = row_math::penalised(a, probability, w.run.kl, w.run.reference);
     }
     c = part == 1 ? c * scale : O::splat(0.0f);
     sums += c;

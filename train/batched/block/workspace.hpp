@@ -18,7 +18,7 @@ struct Work {
   Scalars& s;
   std::uint32_t *words, *ratings;
   RowMeans* means;
-  float *advantage, *coefficient, *probability, *old_chance, *gradient, *theta;
+  float *advantage, *coefficient, *probability, *old_probability, *gradient, *theta;
   std::uint32_t* columns;
   std::uint16_t *prompt, *action;
   std::uint8_t *score, *mask;
@@ -45,7 +45,7 @@ ODRPO_HD W work_in(unsigned char* memory, const Layout& layout, const Run& run) 
           floats(layout.advantage),
           floats(layout.coefficient),
           floats(layout.probability),
-          floats(layout.old_chance),
+          floats(layout.old_probability),
           floats(layout.gradient),
           theta,
           words(layout.columns),

@@ -1,5 +1,5 @@
-// Fast forms of a member's advantage by its companions; tests hold them to group_advantages().
-#include "estimators/theory/companions.hpp"
+// Fast forms of a member's advantage by its others; tests hold them to group_advantages().
+#include "estimators/theory/others.hpp"
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@
 namespace odrpo {
 namespace {
 
-using CompanionForm = std::variant<LevelCompanions, ScaledCompanions, AnyCompanions>;
+using OthersForm = std::variant<LevelOthers, ScaledOthers, AnyOthers>;
 
 /// Are sums of squares of these offsets exact, or good for 1e-11 of a variance at least?
 bool safe_squares(const TheorySetting& s) {
@@ -34,10 +34,10 @@ bool one_divisor(const TheorySetting& s) {
   return safe_squares(s);
 }
 
-CompanionForm form_of_setting(const TheorySetting& s) {
-  if (row_of(s.estimator.form).basis == Basis::level) return LevelCompanions(s);
-  if (one_divisor(s)) return ScaledCompanions(s);
-  return AnyCompanions(s);
+OthersForm form_of_setting(const TheorySetting& s) {
+  if (row_of(s.estimator.form).basis == Basis::level) return LevelOthers(s);
+  if (one_divisor(s)) return ScaledOthers(s);
+  return AnyOthers(s);
 }
 
 /// Elementary steps of group_advantages(), roughly. Ranks compare every two members, and the deviation of the others sorts them for each.
@@ -54,34 +54,34 @@ TheorySetting checked(const TheorySetting& s) {
 
 }  // namespace
 
-CompanionMap::CompanionMap(const TheorySetting& s) : setting_(checked(s)), form_(form_of_setting(s)), gain_(s.values.size()) {
-  if (std::holds_alternative<AnyCompanions>(form_)) gain_cost_ = difference_cost_ = definition_cost(s);
+OthersMap::OthersMap(const TheorySetting& s) : setting_(checked(s)), form_(form_of_setting(s)), gain_(s.values.size()) {
+  if (std::holds_alternative<AnyOthers>(form_)) gain_cost_ = difference_cost_ = definition_cost(s);
   else if (has_norm(s.estimator.form) && reads_median(s.estimator.weight)) gain_cost_ += s.levels();  // whose median moves with the member
 }
 
-double CompanionMap::group_cost() const {
-  if (std::holds_alternative<AnyCompanions>(form_)) return gain_cost_;
+double OthersMap::group_cost() const {
+  if (std::holds_alternative<AnyOthers>(form_)) return gain_cost_;
   return std::min(setting_.members, setting_.levels()) * setting_.levels() * gain_cost_;
 }
 
-void CompanionMap::advantages(std::span<const int> counts, std::span<double> out) {
-  if (std::holds_alternative<AnyCompanions>(form_)) {
+void OthersMap::advantages(std::span<const int> counts, std::span<double> out) {
+  if (std::holds_alternative<AnyOthers>(form_)) {
     const std::vector<double> all = group_advantages(setting_, counts);
     std::copy(all.begin(), all.end(), out.begin());
     return;
   }
-  companions_.assign(counts.begin(), counts.end());
+  others_.assign(counts.begin(), counts.end());
   for (std::size_t k = 0; k < counts.size(); ++k) {
     out[k] = 0;
     if (counts[k] == 0) continue;
-    --companions_[k];
-    gains(companions_, gain_);
-    ++companions_[k];
+    --others_[k];
+    gains(others_, gain_);
+    ++others_[k];
     out[k] = gain_[k];
   }
 }
 
-LevelCompanions::LevelCompanions(const TheorySetting& s)
+LevelOthers::LevelOthers(const TheorySetting& s)
     : levels_(s.levels()), members_(s.members), rule_(s.estimator.median), up_(s.values.size()), down_(s.values.size() + 1) {
   const EstimatorConfig& c = s.estimator;
   const LevelRule rule = level_rule(c);
@@ -111,9 +111,9 @@ LevelCompanions::LevelCompanions(const TheorySetting& s)
 }
 
 /// Counts c_k, and the highest levels that 0, 1 or 2 more members make the median's.
-void LevelCompanions::read(std::span<const int> companions) {
+void LevelOthers::read(std::span<const int> others) {
   int reach = 0;
-  for (std::size_t k = companions.size(); k-- > 0;) reach_[k] = reach += companions[k];
+  for (std::size_t k = others.size(); k-- > 0;) reach_[k] = reach += others[k];
   ++now_;
   if (!reads_median_) return;
   for (int which = 0; which < 2; ++which)
@@ -124,9 +124,9 @@ void LevelCompanions::read(std::span<const int> companions) {
     }
 }
 
-/// Twice the median of the companions and a member at `high`, and one at `low` <= high unless it is 0. A level is at most the median when
+/// Twice the median of the others and a member at `high`, and one at `low` <= high unless it is 0. A level is at most the median when
 /// enough members reach it: both of the two at levels up to `low`, one of them up to `high`, none above.
-int LevelCompanions::median_index(int high, int low) const {
+int LevelOthers::median_index(int high, int low) const {
   if (!reads_median_) return 0;
   int median[2];
   for (int which = 0; which < 2; ++which)
@@ -136,12 +136,12 @@ int LevelCompanions::median_index(int high, int low) const {
   return median[0] + median[1];
 }
 
-const double* LevelCompanions::table(const std::vector<double>& of, int median) const {
+const double* LevelOthers::table(const std::vector<double>& of, int median) const {
   return of.data() + static_cast<std::size_t>(median) * static_cast<std::size_t>(levels_) * static_cast<std::size_t>(members_ + 1);
 }
 
-void LevelCompanions::gains(std::span<const int> companions, std::span<double> out) {
-  read(companions);
+void LevelOthers::gains(std::span<const int> others, std::span<double> out) {
+  read(others);
   const auto levels = static_cast<std::size_t>(levels_), side = static_cast<std::size_t>(members_ + 1);
   int last = -1;
   for (std::size_t j = 0; j < levels; ++j) {
@@ -158,7 +158,7 @@ void LevelCompanions::gains(std::span<const int> companions, std::span<double> o
   }
 }
 
-const std::vector<double>& LevelCompanions::rising(int median) {
+const std::vector<double>& LevelOthers::rising(int median) {
   std::vector<double>& sums = sums_[static_cast<std::size_t>(median)];
   if (made_[static_cast<std::size_t>(median)] == now_) return sums;
   made_[static_cast<std::size_t>(median)] = now_;
@@ -173,8 +173,8 @@ const std::vector<double>& LevelCompanions::rising(int median) {
 }
 
 /// Between b and a one of the two reaches each level: A_a - A_b = sum_{b < k <= a} t_k(c_k) - u_k(c_k).
-void LevelCompanions::differences(std::span<const int> companions, std::span<double> out) {
-  read(companions);
+void LevelOthers::differences(std::span<const int> others, std::span<double> out) {
+  read(others);
   const auto levels = static_cast<std::size_t>(levels_);
   for (std::size_t a = 1; a < levels; ++a)
     for (std::size_t b = 0; b < a; ++b) {
@@ -183,7 +183,7 @@ void LevelCompanions::differences(std::span<const int> companions, std::span<dou
     }
 }
 
-ScaledCompanions::ScaledCompanions(const TheorySetting& s) : members_(s.members), base_(s.values.front()), plain_(1) {
+ScaledOthers::ScaledOthers(const TheorySetting& s) : members_(s.members), base_(s.values.front()), plain_(1) {
   const Convention c = convention_of(s.estimator);
   kind_ = c.divisor == Divisor::deviation ? Kind::deviation : c.divisor == Divisor::mean ? Kind::mean : Kind::none;
   ddof_ = c.ddof;
@@ -194,7 +194,7 @@ ScaledCompanions::ScaledCompanions(const TheorySetting& s) : members_(s.members)
 }
 
 /// What a difference from the mean is multiplied by, in a group whose x have that sum and sum of squares.
-double ScaledCompanions::factor(double sum, double squares) const {
+double ScaledOthers::factor(double sum, double squares) const {
   if (kind_ == Kind::none) return plain_;
   if (kind_ == Kind::mean) {
     const double mean = base_ + sum / members_ + eps_;
@@ -204,17 +204,17 @@ double ScaledCompanions::factor(double sum, double squares) const {
   return spread > 0 ? 1 / (math::sqrt(spread / (members_ * (members_ - ddof_))) + eps_) : 0;
 }
 
-void ScaledCompanions::gains(std::span<const int> companions, std::span<double> out) {
+void ScaledOthers::gains(std::span<const int> others, std::span<double> out) {
   double sum = 0, squares = 0;
-  for (std::size_t k = 0; k < x_.size(); ++k) sum += companions[k] * x_[k], squares += companions[k] * x_[k] * x_[k];
+  for (std::size_t k = 0; k < x_.size(); ++k) sum += others[k] * x_[k], squares += others[k] * x_[k] * x_[k];
   for (std::size_t k = 0; k < x_.size(); ++k) {
     const double all = sum + x_[k];
     out[k] = (x_[k] - all / members_) * factor(all, squares + x_[k] * x_[k]);
   }
 }
 
-template <ScaledCompanions::Kind kind>
-void ScaledCompanions::fill_differences(double sum, double squares, std::span<double> out) const {
+template <ScaledOthers::Kind kind>
+void ScaledOthers::fill_differences(double sum, double squares, std::span<double> out) const {
   const std::size_t levels = x_.size();
   const double *x = x_.data(), members = members_, over = 1 / (members_ * (members_ - ddof_));
   for (std::size_t a = 1; a < levels; ++a) {
@@ -230,16 +230,16 @@ void ScaledCompanions::fill_differences(double sum, double squares, std::span<do
   }
 }
 
-void ScaledCompanions::differences(std::span<const int> companions, std::span<double> out) {
+void ScaledOthers::differences(std::span<const int> others, std::span<double> out) {
   double sum = 0, squares = 0;
-  for (std::size_t k = 0; k < x_.size(); ++k) sum += companions[k] * x_[k], squares += companions[k] * x_[k] * x_[k];
+  for (std::size_t k = 0; k < x_.size(); ++k) sum += others[k] * x_[k], squares += others[k] * x_[k] * x_[k];
   if (kind_ == Kind::deviation) return fill_differences<Kind::deviation>(sum, squares, out);
   if (kind_ == Kind::mean) return fill_differences<Kind::mean>(sum, squares, out);
   fill_differences<Kind::none>(sum, squares, out);
 }
 
-void AnyCompanions::gains(std::span<const int> companions, std::span<double> out) {
-  group_.assign(companions.begin(), companions.end());
+void AnyOthers::gains(std::span<const int> others, std::span<double> out) {
+  group_.assign(others.begin(), others.end());
   for (std::size_t k = 0; k < group_.size(); ++k) {
     ++group_[k];
     out[k] = group_advantages(setting_, group_)[k];
@@ -247,8 +247,8 @@ void AnyCompanions::gains(std::span<const int> companions, std::span<double> out
   }
 }
 
-void AnyCompanions::differences(std::span<const int> companions, std::span<double> out) {
-  group_.assign(companions.begin(), companions.end());
+void AnyOthers::differences(std::span<const int> others, std::span<double> out) {
+  group_.assign(others.begin(), others.end());
   for (std::size_t a = 1; a < group_.size(); ++a)
     for (std::size_t b = 0; b < a; ++b) {
       ++group_[a], ++group_[b];

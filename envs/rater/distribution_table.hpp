@@ -1,4 +1,4 @@
-// Outcomes of an aggregated score and their exact law: what a row of a rater's table says, before it becomes thresholds; the law of a vote that
+// Outcomes of an aggregated score and their exact distribution: what a row of a rater's table says, before it becomes thresholds; the distribution of a vote that
 // stops early; products of power series.
 #pragma once
 #include <algorithm>
@@ -11,13 +11,13 @@
 
 namespace odrpo {
 
-/// The outcomes of a row, in order. Whole scores: lowest, lowest + 1, .., K; the mean of several calls: all fractions that it can be, in
+/// The outcomes of a row, in order. Integer scores: lowest, lowest + 1, .., K; the mean of several calls: all fractions that it can be, in
 /// ascending order. An outcome "no score" comes last.
 struct Outcomes {
   int count = 0;             ///< outcomes, "no score" included
-  int lowest = 1;            ///< score of the first outcome (whole scores), lowest value (means)
+  int lowest = 1;            ///< score of the first outcome (integer scores), lowest value (means)
   int missing = -1;          ///< outcome that means no score; -1 = none
-  std::vector<float> value;  ///< [count] of a mean, NaN for no score; empty for whole scores
+  std::vector<float> value;  ///< [count] of a mean, NaN for no score; empty for integer scores
   /// Where calls may be left out (drop), means are i + a / b with a / b of the Farey sequence of order `votes`: outcome of S / n =
   /// (S div n - lowest) per_level + rank[n (n - 1) / 2 + S mod n]. Empty otherwise.
   std::vector<std::int32_t> rank;
@@ -32,23 +32,23 @@ double count_outcomes(const RaterConfig& rater, int levels, int votes);
 /// The outcomes themselves. Throws Failure(Exit::limits) for more than max_outcomes.
 Outcomes make_outcomes(const RaterConfig& rater, int levels, int votes);
 
-/// Law of one call: a row of the rater's channel, then unreadable answers by its policy. `call` has an entry for each outcome of one vote.
-void call_law(const RaterConfig& rater, const Channel& channel, const Traits& traits, int levels, std::span<double> call);
+/// Distribution of one call: a row of the rater's channel, then unreadable answers by its policy. `call` has an entry for each outcome of one vote.
+void call_distribution(const RaterConfig& rater, const Channel& channel, const Traits& traits, int levels, std::span<double> call);
 
-/// Law of the aggregate of `votes` iid calls: out[outcome], from call_law's row of one. Absolute error below 1e-12. Throws
-/// Failure(Exit::limits) like vote_law.
-void aggregate_law(const RaterConfig& rater, const Outcomes& outcomes, std::span<const double> call, int votes, std::span<double> out);
+/// Distribution of the aggregate of `votes` iid calls: out[outcome], from call_distribution's row of one. Absolute error below 1e-12. Throws
+/// Failure(Exit::limits) like vote_distribution.
+void aggregate_distribution(const RaterConfig& rater, const Outcomes& outcomes, std::span<const double> call, int votes, std::span<double> out);
 
 /// Expected calls about a response where N = `votes` iid calls may end early (stop), repeated answers apart; else N. `call` as above.
 double aggregate_calls(const RaterConfig& rater, std::span<const double> call, int votes);
 
-/// Count vectors that aggregate_law sums over; more than max_law_cases (envs/rater/vote.hpp) are refused. 0 where it needs none.
-double law_cases(const RaterConfig& rater, int levels, int votes);
+/// Count vectors that aggregate_distribution sums over; more than max_distribution_cases (envs/rater/vote.hpp) are refused. 0 where it needs none.
+double distribution_cases(const RaterConfig& rater, int levels, int votes);
 
-/// Rough seconds of aggregate_law; where it refuses, an hour at least. Measured on one 2.6 GHz core.
+/// Rough seconds of aggregate_distribution; where it refuses, an hour at least. Measured on one 2.6 GHz core.
 double aggregate_seconds(const RaterConfig& rater, int levels, int votes);
 
-/// The code of a law row: all traits in one word. Quality is in 1/16 level and up to 255 levels, of judges the first 63.
+/// The code of a distribution row: all traits in one word. Quality is in 1/16 level and up to 255 levels, of judges the first 63.
 std::uint64_t row_code(const Traits& traits);
 Traits row_traits(std::uint64_t code);
 
@@ -56,12 +56,12 @@ Traits row_traits(std::uint64_t code);
 /// more; the rest is filled with the largest integer, which no x exceeds. Probabilities are rounded to 2^-31.
 void make_thresholds(std::span<const double> pmf, std::span<std::int32_t> out);
 
-// Calls that are made one after the other until some score was given k times, at most N: the exact law of the score, and expected calls.
+// Calls that are made one after the other until some score was given k times, at most N: the exact distribution of the score, and expected calls.
 
-/// Law of the score that `rater`, which stops early (stops_early), makes of up to `votes` iid calls: out[k] = P(level k). A call is dropped
+/// Distribution of the score that `rater`, which stops early (stops_early), makes of up to `votes` iid calls: out[k] = P(level k). A call is dropped
 /// with probability `dropped` and says otherwise level k with pmf[k]; a dropped call counts towards N only, and the probabilities that are
-/// left are that no score was read. Absolute error below 1e-12. Throws Failure(Exit::limits) like vote_law.
-void stop_law(const RaterConfig& rater, std::span<const double> pmf, double dropped, int votes, std::span<double> out);
+/// left are that no score was read. Absolute error below 1e-12. Throws Failure(Exit::limits) like vote_distribution.
+void stop_distribution(const RaterConfig& rater, std::span<const double> pmf, double dropped, int votes, std::span<double> out);
 
 /// Expected number of such calls, repeated answers apart: `votes` where the rater does not stop early.
 double stop_calls(const RaterConfig& rater, std::span<const double> pmf, double dropped, int votes);
@@ -71,7 +71,7 @@ double stop_seconds(const RaterConfig& rater, int levels, int votes);
 
 }  // namespace odrpo
 
-// Products of power series with positive coefficients, eight coefficients at a time: the arithmetic of the laws of N scores.
+// Products of power series with positive coefficients, eight coefficients at a time: the arithmetic of the distributions of N scores.
 
 namespace odrpo::series {
 
@@ -109,7 +109,7 @@ inline void append_exponential(double y, int most, std::vector<double>& out) {
   for (int n = 1; n <= most; ++n) out.push_back(term = term * y / n);
 }
 
-/// y = lambda p keeps the terms of up to 1024 scores in range; the chance of counts n_j is scale N! / lambda^N times prod y_j^n_j / n_j!.
+/// y = lambda p keeps the terms of up to 1024 scores in range; the probability of counts n_j is scale N! / lambda^N times prod y_j^n_j / n_j!.
 inline double lambda(int votes) { return std::min(votes, 600); }
 inline double scale(int votes) {
   double s = 1;
@@ -117,7 +117,7 @@ inline double scale(int votes) {
   return s;
 }
 
-/// Chance that n of `trials` succeed where each fails with probability `failure`, n = 0..trials.
+/// Probability that n of `trials` succeed where each fails with probability `failure`, n = 0..trials.
 inline std::vector<double> binomial(double failure, int trials) {
   std::vector<double> fails, succeeds;
   append_exponential(lambda(trials) * failure, trials, fails);

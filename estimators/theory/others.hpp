@@ -1,4 +1,4 @@
-// A member's advantage as a function of its companions, all levels at once: the fast form behind the field and its curl.
+// A member's advantage as a function of its others, all levels at once: the fast form behind the field and its curl.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -9,15 +9,15 @@
 
 namespace odrpo {
 
-/// Forms of levels. With c_k companions at level k or above, a member at level j gets sum_{k <= j} t_k(c_k) + sum_{k > j} u_k(c_k).
-class LevelCompanions {
+/// Forms of levels. With c_k others at level k or above, a member at level j gets sum_{k <= j} t_k(c_k) + sum_{k > j} u_k(c_k).
+class LevelOthers {
  public:
-  explicit LevelCompanions(const TheorySetting& setting);
-  void gains(std::span<const int> companions, std::span<double> out);
-  void differences(std::span<const int> companions, std::span<double> out);
+  explicit LevelOthers(const TheorySetting& setting);
+  void gains(std::span<const int> others, std::span<double> out);
+  void differences(std::span<const int> others, std::span<double> out);
 
  private:
-  void read(std::span<const int> companions);
+  void read(std::span<const int> others);
   int median_index(int high, int low) const;
   const double* table(const std::vector<double>& of, int median) const;
   const std::vector<double>& rising(int median);
@@ -25,21 +25,21 @@ class LevelCompanions {
   MedianRule rule_;
   bool reads_median_;
   std::vector<double> reached_, missed_;   ///< [medians][levels][members + 1], gap and weight included
-  std::vector<int> reach_;                 ///< c_k of the companions
+  std::vector<int> reach_;                 ///< c_k of the others
   int at_least_[2] = {0, 0};               ///< of lower and upper median: members that must reach a level
   int top_[2][3] = {};                     ///< the highest level that 0, 1 or 2 more members make the median's
   std::vector<double> up_, down_;          ///< sum_{k <= j} t_k(c_k), sum_{k >= j} u_k(c_k)
   std::vector<std::vector<double>> sums_;  ///< by median: sum_{k <= j} t_k(c_k) - u_k(c_k)
-  std::vector<std::uint64_t> made_;        ///< by median: for which companions
+  std::vector<std::uint64_t> made_;        ///< by median: for which others
   std::uint64_t now_ = 0;
 };
 
 /// Cardinal forms with one divisor for the whole group: (R_k - mean) factor(sum, sum of squares).
-class ScaledCompanions {
+class ScaledOthers {
  public:
-  explicit ScaledCompanions(const TheorySetting& setting);
-  void gains(std::span<const int> companions, std::span<double> out);
-  void differences(std::span<const int> companions, std::span<double> out);
+  explicit ScaledOthers(const TheorySetting& setting);
+  void gains(std::span<const int> others, std::span<double> out);
+  void differences(std::span<const int> others, std::span<double> out);
 
  private:
   enum class Kind { none, deviation, mean };
@@ -52,11 +52,11 @@ class ScaledCompanions {
 };
 
 /// Every other form: by the definition.
-class AnyCompanions {
+class AnyOthers {
  public:
-  explicit AnyCompanions(const TheorySetting& setting) : setting_(setting) {}
-  void gains(std::span<const int> companions, std::span<double> out);
-  void differences(std::span<const int> companions, std::span<double> out);
+  explicit AnyOthers(const TheorySetting& setting) : setting_(setting) {}
+  void gains(std::span<const int> others, std::span<double> out);
+  void differences(std::span<const int> others, std::span<double> out);
 
  private:
   TheorySetting setting_;
@@ -64,16 +64,16 @@ class AnyCompanions {
 };
 
 /// f_k(s) and its differences, for a setting that theory_refusal() does not refuse. Throws Failure(Exit::limits) for one that it refuses.
-class CompanionMap {
+class OthersMap {
  public:
-  explicit CompanionMap(const TheorySetting& setting);
-  /// out[k] = f_k(s): the advantage of a member at level k whose members - 1 companions have the counts s.
-  void gains(std::span<const int> companions, std::span<double> out) {
-    std::visit([&](auto& form) { form.gains(companions, out); }, form_);
+  explicit OthersMap(const TheorySetting& setting);
+  /// out[k] = f_k(s): the advantage of a member at level k whose members - 1 others have the counts s.
+  void gains(std::span<const int> others, std::span<double> out) {
+    std::visit([&](auto& form) { form.gains(others, out); }, form_);
   }
-  /// out[a K + b], a > b: D_ab = A_a - A_b in the group s + e_a + e_b of members - 2 companions; the other entries are left alone.
-  void differences(std::span<const int> companions, std::span<double> out) {
-    std::visit([&](auto& form) { form.differences(companions, out); }, form_);
+  /// out[a K + b], a > b: D_ab = A_a - A_b in the group s + e_a + e_b of members - 2 others; the other entries are left alone.
+  void differences(std::span<const int> others, std::span<double> out) {
+    std::visit([&](auto& form) { form.differences(others, out); }, form_);
   }
   /// out[k] = the advantage of a member at level k of the group with those counts, 0 at levels that nobody has: group_advantages().
   void advantages(std::span<const int> counts, std::span<double> out);
@@ -85,9 +85,9 @@ class CompanionMap {
 
  private:
   TheorySetting setting_;
-  std::variant<LevelCompanions, ScaledCompanions, AnyCompanions> form_;
+  std::variant<LevelOthers, ScaledOthers, AnyOthers> form_;
   double gain_cost_ = 3, difference_cost_ = 1;
-  std::vector<int> companions_;
+  std::vector<int> others_;
   std::vector<double> gain_;  ///< [levels]
 };
 

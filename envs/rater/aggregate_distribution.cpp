@@ -1,10 +1,10 @@
-// The exact laws of what N iid scores become: their whole score by any aggregate, their median, their sum; and of a vote that stops early.
+// The exact distributions of what N iid scores become: their integer score by any aggregate, their median, their sum; and of a vote that stops early.
 #include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "envs/rater/law_table.hpp"
+#include "envs/rater/distribution_table.hpp"
 #include "envs/rater/vote.hpp"
 #include "kernels/shared/failure.hpp"
 
@@ -41,11 +41,11 @@ Support sum_of(const Support& a, const Support& b) {
 
 }  // namespace
 
-void median_law(std::span<const double> pmf, int votes, std::span<double> out) {
+void median_distribution(std::span<const double> pmf, int votes, std::span<double> out) {
   // k is the place-th smallest of N: a < place scores lie below it and b >= place - a are equal to it, every term positive
   int levels = 0;
   for (const double p : pmf) levels += p > 0;
-  check_law_size(static_cast<std::size_t>(levels), votes);
+  check_distribution_size(static_cast<std::size_t>(levels), votes);
   const int place = (votes + 1) / 2;
   const double lambda = series::lambda(votes), scale = series::scale(votes);
   std::vector<double> below, here, above;
@@ -77,9 +77,9 @@ void median_law(std::span<const double> pmf, int votes, std::span<double> out) {
   }
 }
 
-void sum_law(std::span<const double> pmf, int votes, std::span<double> out) {
-  // by squaring: the law of 2n scores is that of n scores convolved with itself
-  check_law_size(0, votes);
+void sum_distribution(std::span<const double> pmf, int votes, std::span<double> out) {
+  // by squaring: the distribution of 2n scores is that of n scores convolved with itself
+  check_distribution_size(0, votes);
   std::fill(out.begin(), out.end(), 0.0);
   Support one(static_cast<int>(pmf.size()));
   std::copy(pmf.begin(), pmf.end(), one.begin());
@@ -94,26 +94,26 @@ void sum_law(std::span<const double> pmf, int votes, std::span<double> out) {
   std::copy_n(sum.begin(), sum.length, out.begin() + sum.first);
 }
 
-void whole_law(const RaterConfig& rater, std::span<const double> pmf, int votes, std::span<double> out, int most) {
-  if (rater.aggregate == Aggregate::median) return median_law(pmf, votes, out);
+void whole_distribution(const RaterConfig& rater, std::span<const double> pmf, int votes, std::span<double> out, int most) {
+  if (rater.aggregate == Aggregate::median) return median_distribution(pmf, votes, out);
   if (rater.tie == TieRule::nearest_mean) {
     const auto live = std::count_if(pmf.begin(), pmf.end(), [](double p) { return p > 0; });
-    if (count_vectors(static_cast<int>(live), votes) > max_law_cases)
+    if (count_vectors(static_cast<int>(live), votes) > max_distribution_cases)
       throw Failure(Exit::limits, "the law of a vote with tie = \"nearest-mean\" is a sum over more than 25 million cases for " +
                                       std::to_string(votes) + " votes on " + std::to_string(live) +
                                       " levels; use sampling = \"draws\" for this rater");
   }
-  vote_law(pmf, votes, rater.tie, out, most);
+  vote_distribution(pmf, votes, rater.tie, out, most);
 }
 
-// The law of a vote that ends with the k-th equal score.
+// The distribution of a vote that ends with the k-th equal score.
 //
 // A dropped call changes nothing but the number of readable calls that N calls hold, R ~ Bin(N, 1 - dropped). In the sequence of readable
 // calls score j wins at call n when it has k - 1 of the n - 1 before, every other score fewer than k, and call n says j:
 //   P(j wins at n) = C(n-1, k-1) p_j^k (n-k)! [x^(n-k)] prod_{i != j} sum_{c<k} (p_i x)^c / c!      if R >= n
 // After R calls without a winner all counts are below k, and the mode of these R scores is the score.
 //   E[calls] = sum_{c<N} P(no winner after c calls) = 1 / (1 - dropped) sum_n P(no winner in n readable calls) P(R > n)
-// All terms are positive, and scaled by lambda as in vote_law.cpp.
+// All terms are positive, and scaled by lambda as in vote_distribution.cpp.
 
 namespace {
 
@@ -140,7 +140,7 @@ StopTerms make_terms(std::span<const double> pmf, int stop, int votes) {
     series::append_exponential(t.lambda * pmf[k], stop, t.of_level);
   }
   t.levels = static_cast<int>(t.level.size());
-  check_law_size(t.level.size(), votes);
+  check_distribution_size(t.level.size(), votes);
   return t;
 }
 
@@ -156,7 +156,7 @@ std::vector<double> tail_of(std::vector<double> read) {
   return read;
 }
 
-/// out[j] += the chance that j wins, with n readable calls or more of probability at_least[n].
+/// out[j] += the probability that j wins, with n readable calls or more of probability at_least[n].
 void add_winners(const StopTerms& t, std::span<const double> at_least, std::span<double> out) {
   const int last = std::min(static_cast<int>(at_least.size()) - 1, t.most_open() + 1), degree = last - t.stop;
   Rows before(t.levels + 1, degree + 1), behind(t.levels + 1, degree + 1), others(1, degree + 1);
@@ -185,7 +185,7 @@ std::vector<double> readable_calls(double dropped, int votes) {
 
 }  // namespace
 
-void stop_law(const RaterConfig& rater, std::span<const double> pmf, double dropped, int votes, std::span<double> out) {
+void stop_distribution(const RaterConfig& rater, std::span<const double> pmf, double dropped, int votes, std::span<double> out) {
   constexpr double negligible = 1e-17;  // a number of read calls less likely than this is left out: 1024 of them make 1e-14
   const StopTerms t = make_terms(pmf, rater.stop, votes);
   const std::vector<double> read = readable_calls(dropped, votes);
@@ -196,7 +196,7 @@ void stop_law(const RaterConfig& rater, std::span<const double> pmf, double drop
   std::vector<double> open(pmf.size());
   for (int n = 1; n <= std::min(votes, t.most_open()); ++n) {
     if (read[n] < negligible) continue;
-    whole_law(rater, pmf, n, open, rater.stop - 1);
+    whole_distribution(rater, pmf, n, open, rater.stop - 1);
     for (std::size_t k = 0; k < open.size(); ++k) out[k] += read[n] * open[k];
   }
 }

@@ -1,7 +1,7 @@
-// The exact law of the vote of N iid scores, without visiting count vectors.
+// The exact distribution of the vote of N iid scores, without visiting count vectors.
 //
-// Level k wins with count c when every other level has at most c votes. The chance of a count vector n is N! prod_j p_j^n_j / n_j!, so
-// the chance that k wins with c is N! times y_k^c / c! times the coefficient of x^(N-c) in the product over the other levels of
+// Level k wins with count c when every other level has at most c votes. The probability of a count vector n is N! prod_j p_j^n_j / n_j!, so
+// the probability that k wins with c is N! times y_k^c / c! times the coefficient of x^(N-c) in the product over the other levels of
 // sum_{n <= c} (y_j x)^n / n!, at y = p. Ties are decided by the weight z of the last term n = c of the others:
 //   lowest   z = 0 for levels below k, 1 above           highest  the other way round
 //   first    1 / (1 + t) for t tied others = integral of z^t over 0..1: Gauss-Legendre nodes, exact for t < 2 nodes
@@ -13,7 +13,7 @@
 #include <array>
 #include <vector>
 
-#include "envs/rater/law_table.hpp"
+#include "envs/rater/distribution_table.hpp"
 #include "envs/rater/vote.hpp"
 #include "kernels/math.hpp"
 
@@ -22,7 +22,7 @@ namespace {
 
 using series::multiply, series::Rows;
 
-constexpr int max_nodes = max_law_levels / 2;  // t <= 127 tied others
+constexpr int max_nodes = max_distribution_levels / 2;  // t <= 127 tied others
 
 struct Nodes {
   int count = 0;
@@ -107,7 +107,7 @@ void add_majorities(const Terms& t, int most, std::span<double> win) {
 /// win[k] += weight P(k wins with c), the last term of levels before k times z_before, of levels behind it times z_behind.
 void add_count(const Terms& t, int c, double z_before, double z_behind, double weight, Rows& before, Rows& behind, std::span<double> win) {
   const int degree = t.votes - c, levels = t.levels;
-  std::array<double, max_law_votes / 2 + 1> taps;
+  std::array<double, max_distribution_votes / 2 + 1> taps;
   taps[0] = 1;  // g++ 12 believes that it could be read before it is written
   const auto grow = [&](Rows& rows, int from, int to, int level, double z) {
     const int n = z > 0 ? c + 1 : c;
@@ -154,7 +154,7 @@ struct TiedSets {
   std::span<double> win;
   int span = t.level.back() - t.level.front();  // scores count from the lowest live level
   std::vector<int> tied = {};
-  std::vector<std::vector<double>> open = {};  // [level] chance of n votes with sum s for the levels before it that are not tied
+  std::vector<std::vector<double>> open = {};  // [level] probability of n votes with sum s for the levels before it that are not tied
 
   int offset(int level) const { return t.level[level] - t.level.front(); }
   int rest(std::size_t ties) const { return t.votes - c * static_cast<int>(std::max<std::size_t>(ties, 2)); }
@@ -197,7 +197,7 @@ struct TiedSets {
   }
 };
 
-/// Seconds of the two ways to the law of nearest_mean.
+/// Seconds of the two ways to the distribution of nearest_mean.
 struct Price {
   double counts, sets;
 };
@@ -222,7 +222,7 @@ bool ties_by_sets(std::span<const double> pmf, int votes) {
     first = std::min(first, k), last = k;
     ++levels;
   }
-  if (levels < 2 || count_vectors(levels, votes) > max_law_cases) return false;
+  if (levels < 2 || count_vectors(levels, votes) > max_distribution_cases) return false;
   const Price price = nearest_mean_price(levels, static_cast<double>(last - first), votes);
   return price.sets < price.counts;
 }
@@ -230,12 +230,12 @@ bool ties_by_sets(std::span<const double> pmf, int votes) {
 
 double nearest_mean_seconds(int levels, int votes) {
   const Price price = nearest_mean_price(levels, levels - 1, votes);
-  return count_vectors(levels, votes) > max_law_cases ? std::max(price.counts, 3600.0) : std::min(price.counts, price.sets);
+  return count_vectors(levels, votes) > max_distribution_cases ? std::max(price.counts, 3600.0) : std::min(price.counts, price.sets);
 }
 
-void vote_law(std::span<const double> pmf, int votes, TieRule tie, std::span<double> out, int most) {
-  check_law_size(std::count_if(pmf.begin(), pmf.end(), [](double p) { return p > 0; }), votes);
-  if (tie == TieRule::nearest_mean && !ties_by_sets(pmf, votes)) return vote_law_by_counts(pmf, votes, tie, out, most);
+void vote_distribution(std::span<const double> pmf, int votes, TieRule tie, std::span<double> out, int most) {
+  check_distribution_size(std::count_if(pmf.begin(), pmf.end(), [](double p) { return p > 0; }), votes);
+  if (tie == TieRule::nearest_mean && !ties_by_sets(pmf, votes)) return vote_distribution_by_counts(pmf, votes, tie, out, most);
   const Terms t = make_terms(pmf, votes);
   std::vector<double> win(t.levels, 0.0);
   add_majorities(t, most, win);

@@ -1,5 +1,5 @@
 // Which outcomes an aggregated score has, and how likely each is.
-#include "envs/rater/law_table.hpp"
+#include "envs/rater/distribution_table.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -14,8 +14,8 @@ namespace {
 /// Scores that one readable call can give: lowest..K.
 int scores_of(const RaterConfig& rater, int levels) { return levels + 1 - lowest_score(rater); }
 
-/// What a readable call says: its law without the outcome "no score".
-std::vector<double> readable_law(std::span<const double> call) {
+/// What a readable call says: its distribution without the outcome "no score".
+std::vector<double> readable_distribution(std::span<const double> call) {
   std::vector<double> readable(call.begin(), call.end() - 1);
   const double share = 1 - call.back();
   for (double& x : readable) x = share > 0 ? x / share : 0;
@@ -35,8 +35,8 @@ void farey(int order, Use&& use) {
 
 constexpr double negligible = 1e-17;  // a number of read calls less likely than this is left out: 1024 of them make 1e-14
 
-/// The law over what is left of `votes` calls: votes and medians of n calls, or the fractions S / n.
-void mixed_law(const RaterConfig& rater, const Outcomes& outcomes, std::span<const double> pmf, int votes, std::span<double> out) {
+/// The distribution over what is left of `votes` calls: votes and medians of n calls, or the fractions S / n.
+void mixed_distribution(const RaterConfig& rater, const Outcomes& outcomes, std::span<const double> pmf, int votes, std::span<double> out) {
   const std::vector<double> read = series::binomial(rater.parse_failure, votes);  // calls that can be read
   std::fill(out.begin(), out.end(), 0.0);
   out[outcomes.missing] = read[0];
@@ -45,16 +45,16 @@ void mixed_law(const RaterConfig& rater, const Outcomes& outcomes, std::span<con
   for (int n = 1; n <= votes; ++n) {
     if (read[n] < negligible) continue;
     if (outcomes.value.empty()) {
-      const std::span<double> law(part.data(), static_cast<std::size_t>(scores));
-      whole_law(rater, pmf, n, law);
-      for (int k = 0; k < scores; ++k) out[k] += read[n] * law[k];
+      const std::span<double> distribution(part.data(), static_cast<std::size_t>(scores));
+      whole_distribution(rater, pmf, n, distribution);
+      for (int k = 0; k < scores; ++k) out[k] += read[n] * distribution[k];
       continue;
     }
-    const std::span<double> law(part.data(), static_cast<std::size_t>(n) * (scores - 1) + 1);
-    sum_law(pmf, n, law);
+    const std::span<double> distribution(part.data(), static_cast<std::size_t>(n) * (scores - 1) + 1);
+    sum_distribution(pmf, n, distribution);
     const std::int32_t* rank = outcomes.rank.data() + static_cast<std::size_t>(n) * (n - 1) / 2;
-    for (int s = 0; s < static_cast<int>(law.size()); ++s)
-      out[static_cast<std::size_t>(s / n) * outcomes.per_level + rank[s % n]] += read[n] * law[s];
+    for (int s = 0; s < static_cast<int>(distribution.size()); ++s)
+      out[static_cast<std::size_t>(s / n) * outcomes.per_level + rank[s % n]] += read[n] * distribution[s];
   }
 }
 
@@ -108,7 +108,7 @@ Outcomes make_outcomes(const RaterConfig& rater, int levels, int votes) {
   return o;
 }
 
-void call_law(const RaterConfig& rater, const Channel& channel, const Traits& traits, int levels, std::span<double> call) {
+void call_distribution(const RaterConfig& rater, const Channel& channel, const Traits& traits, int levels, std::span<double> call) {
   const double p = failure_of(rater);
   const bool below = lowest_score(rater) == 0;
   const std::span<double> row = call.subspan(below ? 1 : 0, static_cast<std::size_t>(levels));
@@ -120,31 +120,31 @@ void call_law(const RaterConfig& rater, const Channel& channel, const Traits& tr
   else call[below ? 0 : call.size() - 1] = failed;
 }
 
-void aggregate_law(const RaterConfig& rater, const Outcomes& outcomes, std::span<const double> call, int votes, std::span<double> out) {
+void aggregate_distribution(const RaterConfig& rater, const Outcomes& outcomes, std::span<const double> call, int votes, std::span<double> out) {
   if (votes == 1) {
     std::copy(call.begin(), call.end(), out.begin());
     return;
   }
   if (!has_gaps(rater)) {
-    if (stops_early(rater, votes)) stop_law(rater, call, 0, votes, out);
-    else if (rater.aggregate == Aggregate::mean) sum_law(call, votes, out);
-    else whole_law(rater, call, votes, out);
+    if (stops_early(rater, votes)) stop_distribution(rater, call, 0, votes, out);
+    else if (rater.aggregate == Aggregate::mean) sum_distribution(call, votes, out);
+    else whole_distribution(rater, call, votes, out);
     return;
   }
-  const std::vector<double> readable = readable_law(call);
-  if (!stops_early(rater, votes)) return mixed_law(rater, outcomes, readable, votes, out);
-  stop_law(rater, readable, call.back(), votes, out);
+  const std::vector<double> readable = readable_distribution(call);
+  if (!stops_early(rater, votes)) return mixed_distribution(rater, outcomes, readable, votes, out);
+  stop_distribution(rater, readable, call.back(), votes, out);
   out[outcomes.missing] = series::binomial(call.back(), votes)[0];
 }
 
 double aggregate_calls(const RaterConfig& rater, std::span<const double> call, int votes) {
   if (!stops_early(rater, votes)) return votes;
-  return has_gaps(rater) ? stop_calls(rater, readable_law(call), call.back(), votes) : stop_calls(rater, call, 0, votes);
+  return has_gaps(rater) ? stop_calls(rater, readable_distribution(call), call.back(), votes) : stop_calls(rater, call, 0, votes);
 }
 
 namespace {
 
-// How many numbers of read calls are likely enough to have a law of their own (negligible).
+// How many numbers of read calls are likely enough to have a distribution of their own (negligible).
 double likely_reads(const RaterConfig& rater, double votes) {
   const double p = rater.parse_failure;
   return has_gaps(rater) ? std::min(1 + votes / 3, 9 + 17 * math::sqrt(votes * p * (1 - p))) : 1;
@@ -153,7 +153,7 @@ double likely_reads(const RaterConfig& rater, double votes) {
 // What is left to the mode where a rater stops early: most readable calls without a winner, and how many such numbers of them are likely.
 struct Open {
   int most;
-  double laws;
+  double distributions;
 };
 Open open_calls(const RaterConfig& rater, int levels, int votes) {
   const double p = has_gaps(rater) ? rater.parse_failure : 0, likely = likely_reads(rater, votes);
@@ -164,27 +164,27 @@ Open open_calls(const RaterConfig& rater, int levels, int votes) {
 
 }  // namespace
 
-double law_cases(const RaterConfig& rater, int levels, int votes) {
+double distribution_cases(const RaterConfig& rater, int levels, int votes) {
   const bool enumerates = rater.sampling == Sampling::law && rater.aggregate == Aggregate::mode && rater.tie == TieRule::nearest_mean;
   if (!enumerates || votes == 1) return 0;
   const int scores = scores_of(rater, levels);
   if (!stops_early(rater, votes)) return count_vectors(scores, votes);
   const Open open = open_calls(rater, levels, votes);
-  return open.laws > 0 ? count_vectors(scores, open.most) : 0;
+  return open.distributions > 0 ? count_vectors(scores, open.most) : 0;
 }
 
 double aggregate_seconds(const RaterConfig& rater, int levels, int votes) {
   if (rater.aggregate == Aggregate::expected) return 0;
   if (stops_early(rater, votes)) {
-    // the laws of n calls without a winner have less to sum than those of any n calls
+    // the distributions of n calls without a winner have less to sum than those of any n calls
     RaterConfig mode = rater;
     mode.stop = 0;
     if (has_gaps(rater)) mode.parse_failure = 0;
     const Open open = open_calls(rater, levels, votes);
-    const double laws = open.laws > 0 ? open.laws * aggregate_seconds(mode, levels, open.most) : 0;
-    return laws + stop_seconds(rater, scores_of(rater, levels), votes);
+    const double distributions = open.distributions > 0 ? open.distributions * aggregate_seconds(mode, levels, open.most) : 0;
+    return distributions + stop_seconds(rater, scores_of(rater, levels), votes);
   }
-  // curves above what was measured at K = 5, 10, 100 and N up to 1024 (docs/lab/vote-laws.md)
+  // curves above what was measured at K = 5, 10, 100 and N up to 1024 (docs/lab/vote-distributions.md)
   const double n = votes, k = scores_of(rater, levels);
   double seconds = 1.1e-8 * n * n * math::sqrt(n) * levels * levels / 100.0;  // the mode: 0.36 s at N = 1024, K = 10
   if (rater.aggregate == Aggregate::median) {
@@ -201,15 +201,15 @@ double aggregate_seconds(const RaterConfig& rater, int levels, int votes) {
 }
 
 // bit 0 hack, 1..4 veto class + 1, then 5..7 spread class, 8..19 quality, 20..22 offset class, 23..25 judge class, 26..31 judge, 32..34
-// bias class; where the judge would be of_law, the law in 5..25 instead
+// bias class; where the judge would be of_distribution, the distribution in 5..25 instead
 namespace {
-constexpr std::uint64_t of_law = 63;
+constexpr std::uint64_t of_distribution = 63;
 }
 
 std::uint64_t row_code(const Traits& t) {
   const auto at = [](int value, int bit) { return static_cast<std::uint64_t>(value) << bit; };
   const std::uint64_t both = at(t.veto_class + 1, 1) | (t.hack ? 1u : 0u);
-  if (t.law >= 0) return of_law << 26 | at(t.law, 5) | both;
+  if (t.distribution >= 0) return of_distribution << 26 | at(t.distribution, 5) | both;
   return at(t.bias_class, 32) | at(t.judge, 26) | at(t.judge_class, 23) | at(t.offset_class, 20) |
          at(static_cast<int>(t.quality * 16.0), 8) | at(t.spread_class, 5) | both;
 }
@@ -219,8 +219,8 @@ Traits row_traits(std::uint64_t code) {
   Traits t;
   t.veto_class = bits(1, 4) - 1;
   t.hack = bits(0, 1) != 0;
-  if (bits(26, 6) == static_cast<int>(of_law)) {
-    t.law = bits(5, 21);
+  if (bits(26, 6) == static_cast<int>(of_distribution)) {
+    t.distribution = bits(5, 21);
     return t;
   }
   t.quality = bits(8, 12) / 16.0;
