@@ -184,7 +184,6 @@ compile() {
       if [[ $goal == test-all ]]; then
         packages+=("${need_all[@]}") targets=(all)
         if [[ ${CI:-} == true && $(id -u) == 0 ]]; then packages+=("${need_ci[@]}"); fi
-        [[ ${CI:-} != true || -f $build/build.ninja ]] || options+=("${joined[@]}")
         [[ $(kept ODRPO_BENCH) == ON ]] || options+=(-DODRPO_BENCH=ON)
       fi ;;
   esac
