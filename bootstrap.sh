@@ -170,7 +170,7 @@ compile() {
   if command -v flock >/dev/null; then flock 9; fi
   if fresh; then return; fi  # another call was faster
   local started packages=("${need_run[@]}") targets=(odrpo-bench)
-  local joined=(-DCMAKE_UNITY_BUILD=ON)  # from nothing: three fifths of the time; who goes on to `test` keeps it (docs/building.md)
+  local joined=(-DCMAKE_UNITY_BUILD=ON)  # from nothing: three fifths of the time (docs/building.md)
   [[ $mpi != ON ]] || packages+=("${need_mpi[@]}")
   case $goal in
     run) [[ -f $build/build.ninja ]] || options+=(-DODRPO_TESTS=OFF -DODRPO_BENCH=OFF "${joined[@]}") ;;
@@ -179,6 +179,7 @@ compile() {
       [[ -f $build/build.ninja ]] || options+=(-DODRPO_TESTS=OFF "${joined[@]}") ;;
     test*) packages+=("${need_test[@]}")
       [[ $(kept ODRPO_TESTS) == ON ]] || options+=(-DODRPO_TESTS=ON)
+      [[ $(kept CMAKE_UNITY_BUILD) != ON ]] || options+=(-DCMAKE_UNITY_BUILD=OFF)  # who tests also edits: each source alone
       targets=(odrpo_tests)
       [[ $goal != test-module ]] || targets=("test_$module")
       if [[ $goal == test-all ]]; then

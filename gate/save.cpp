@@ -43,7 +43,8 @@ std::string another(const StoredBaseline& old, const StoredBaseline& now) {
 }
 
 [[noreturn]] void refuse(const GateOptions& o, const std::string& why) {
-  fail(Exit::io, "'{}' is there already, and no session can be added: {}\n--force replaces it", o.save, why);
+  throw Failure(Exit::io,
+                fmt::format("'{}' is there already, and no session can be added: {}\n--force replaces it", printable_line(o.save), why));
 }
 
 /// Adds the new session to the old ones, and keeps their counts.

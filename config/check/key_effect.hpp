@@ -44,7 +44,7 @@ void each_conditional(C& config, Act act) {
   });
   std::size_t next = 0;
   each_field(config, [&](const Field& field) {
-    if (!field.rule->always()) act(field, usual[next++]);
+    if (!field.rule->always()) act(field, usual.at(next++));
   });
 }
 

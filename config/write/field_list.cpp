@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "config/catalogue/catalogue.hpp"
 #include "config/catalogue/describe.hpp"
@@ -38,6 +39,8 @@ namespace {
 constexpr std::string_view type_words[] = {"integer", "number", "number", "word",     "word or number", "name",
                                            "string",  "words",  "words",  "integers", "numbers",        "baselines",
                                            "entries", "matrix", "rows",   "limits",   "models"};
+
+static_assert(std::size(type_words) == static_cast<std::size_t>(FieldType::models) + 1);
 
 std::string default_text(const Field& field) {
   switch (field.type) {

@@ -252,7 +252,7 @@ END
 
 section_aa() {
   title 'Stars where nothing differs' <<'END'
-How often does a table show a star when the truth is no difference at all? One judge under two names, sampled by the law of its votes and by
+How often does a table show a star when the truth is no difference at all? One judge under two names, sampled by the distribution of its votes and by
 its draws; both arms choose among five learning rates on a plateau. A star is that of [tables.md](../tables.md#the-best-axis-value).
 END
   acceptance 'tables of equal trained rows*'

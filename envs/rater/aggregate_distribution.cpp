@@ -96,6 +96,7 @@ void sum_distribution(std::span<const double> pmf, int votes, std::span<double> 
 
 void whole_distribution(const RaterConfig& rater, std::span<const double> pmf, int votes, std::span<double> out, int most) {
   if (rater.aggregate == Aggregate::median) return median_distribution(pmf, votes, out);
+  if (rater.aggregate != Aggregate::mode && votes > 1) throw Failure(Exit::internal, "the distribution of another aggregate was asked for");
   if (rater.tie == TieRule::nearest_mean) {
     const auto live = std::count_if(pmf.begin(), pmf.end(), [](double p) { return p > 0; });
     if (count_vectors(static_cast<int>(live), votes) > max_distribution_cases)

@@ -184,7 +184,7 @@ double aggregate_seconds(const RaterConfig& rater, int levels, int votes) {
     const double distributions = open.distributions > 0 ? open.distributions * aggregate_seconds(mode, levels, open.most) : 0;
     return distributions + stop_seconds(rater, scores_of(rater, levels), votes);
   }
-  // curves above what was measured at K = 5, 10, 100 and N up to 1024 (docs/lab/vote-distributions.md)
+  // curves above what was measured at K = 5, 10, 100 and N up to 1024 (docs/lab/vote-laws.md)
   const double n = votes, k = scores_of(rater, levels);
   double seconds = 1.1e-8 * n * n * math::sqrt(n) * levels * levels / 100.0;  // the mode: 0.36 s at N = 1024, K = 10
   if (rater.aggregate == Aggregate::median) {

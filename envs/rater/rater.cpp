@@ -100,6 +100,7 @@ std::optional<std::string> whole_score_refusal(const RaterConfig& rater, int vot
   if (scores_of_response(rater, votes) > 1) return aggregate + "keeps the votes of a response apart, and one score of each is needed here";
   if (has_gaps(rater)) return "it may leave responses without a score, and groups would differ in size";
   if (lowest_score(rater) < 1) return "it scores unreadable answers 0, below level 1";
+  if (votes > 1 && !has_distribution(rater.aggregate)) return aggregate + "has no known law here; ask once";
   if (votes > 1 && panel_size(rater.noise) > 1)
     return "several calls to a panel go to different judges, and their vote has no law here; ask once";
   return std::nullopt;

@@ -17,7 +17,7 @@ inline constexpr double max_distribution_cases = 25e6;  ///< count vectors beyon
 /// Distribution of the vote of `votes` iid scores with probabilities pmf[K] (they sum to 1): out[k] = P(vote = level k). For first, lowest,
 /// highest and median_low a sum over the winner's count of products of truncated exponential series, every term positive, so that small
 /// probabilities keep their relative accuracy (about 1e-13) and the same bits come out everywhere. nearest_mean sums
-/// over sets of tied levels, or count vectors where that is cheaper (docs/lab/vote-distributions.md). Throws Failure(Exit::limits) beyond them.
+/// over sets of tied levels, or count vectors where that is cheaper (docs/lab/vote-laws.md). Throws Failure(Exit::limits) beyond them.
 /// With `most`: out[k] = P(vote = level k, and no level has more than `most` votes).
 void vote_distribution(std::span<const double> pmf, int votes, TieRule tie, std::span<double> out, int most = max_distribution_votes);
 

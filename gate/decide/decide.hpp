@@ -150,7 +150,7 @@ struct StepsToGain {
 };
 StepsToGain steps_to_gain(const RunCurve& curve, double target);
 /// start + .9 (end - start) of the mean of two curves of one run; nothing where that has no gain. A target of one curve's end alone would
-/// make the other look slower: an end that is high by probability is reached late by another run.
+/// make the other look slower: an end that is high by chance is reached late by another run.
 std::optional<double> gain_target(const RunCurve& one, const RunCurve& other);
 
 }  // namespace odrpo

@@ -100,7 +100,7 @@ TEST_CASE("science: equal, shifted, and noisy cells") {
   CHECK(cell("cell0").verdict == ScienceVerdict::same);
   CHECK(cell("cell2").verdict == ScienceVerdict::inconclusive);
   CHECK(cell("cell2").seeds_needed > 100);
-  CHECK(cell("cell3").verdict == ScienceVerdict::inconclusive);  // two failures of 20 may be probability
+  CHECK(cell("cell3").verdict == ScienceVerdict::inconclusive);  // two failures of 20 may be chance
   CHECK(cell("cell3").failed_new == 2);
   CHECK(cell("cell3").pairs == 18);
   CHECK(c.pairs == 78);
@@ -209,7 +209,7 @@ TEST_CASE("science: curves of equal worlds and other draws are called moved in a
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
   const int pairs = rounds(100, 600), cells = 6, seeds = 20, records = 30;
-  // learning that is so noisy that an end may be high by probability
+  // learning that is so noisy that an end may be high by chance
   const auto file = [&] {
     auto out = made(cells, seeds, [](int, int) { return Values{}; });
     for (std::uint32_t r = 0; r < static_cast<std::uint32_t>(cells * seeds); ++r) {

@@ -13,10 +13,10 @@ MOST_FILES, MOST_FILES_OF_A_COMMAND = 3, 4
 
 class Sibling:
     """One more member of a kind. `edits`: {file: (what is added there, [(anchor, text put before it), …])}; a new file has no anchors.
-    `switches`: the enumeration that got a value; every source with a switch over it is compiled, too."""
+    `word`: what users call it; it is in the schema of suites if `schema`. `switches`: the enumeration that got a value; every source with a switch over it is compiled, too."""
 
-    def __init__(self, kind, edits, schema=False, switches=None, also_checked=(), proofs=()):
-        self.kind, self.edits, self.schema, self.switches, self.proofs = kind, edits, schema, switches, proofs
+    def __init__(self, kind, word, edits, schema=False, switches=None, also_checked=(), proofs=()):
+        self.kind, self.word, self.edits, self.schema, self.switches, self.proofs = kind, word, edits, schema, switches, proofs
         self.also_checked = list(also_checked)
         if switches:
             found = subprocess.run(["git", "-C", ROOT, "grep", "-l", f"case {switches}::", "--", "*.cpp", ":!tests", ":!*_stage.cpp"], capture_output=True, text=True)
@@ -33,7 +33,7 @@ class Sibling:
 
 
 SUITE = """[suite]
-name = "sibling"
+name = "one"
 seeds = 2
 [grid]
 rater = ["RATER"]
@@ -55,13 +55,14 @@ def suite(rater="mixed", estimator="grpo", votes=1, more=""):
 SIBLINGS = [
     Sibling(
         "a noise model",
+        "sibling-noise",
         {
             "envs/rater/noise.hpp": (
                 "one struct (word, help, `describe()`) and its place in `Noise`",
                 [
                     ("/// The catalogue; suite files name an alternative by its word", """/// With probability p the score is the middle level.
 struct SiblingNoise {
-  static constexpr std::string_view word = "sibling";
+  static constexpr std::string_view word = "sibling-noise";
   static constexpr std::string_view help = "with probability p the score is the middle level";
   double p = 0.0;
   bool operator==(const SiblingNoise&) const = default;
@@ -84,18 +85,19 @@ void describe(V& v, SiblingNoise& c) {
         schema=True,
         also_checked=["config/catalogue/fields.cpp", "config/read/field_reader_noise.cpp"],
         proofs=[
-            (None, ["list", "noise"], "sibling"),
-            (suite(rater="near", more='[rater.near]\nnoise = [{ model = "gaussian" }, { model = "sibling", p = 0.2 }]\n'), ["show"], "sibling p 0.2"),
+            (None, ["list", "noise"], "sibling-noise"),
+            (suite(rater="near", more='[rater.near]\nnoise = [{ model = "gaussian" }, { model = "sibling-noise", p = 0.2 }]\n'), ["show"], "sibling-noise p 0.2"),
         ],
     ),
     Sibling(
         "a weight of levels",
+        "sibling-weight",
         {
             "estimators/weights.hpp": (
                 "its word and its formula in `level_shape()` or `level_mix()`",
                 [
                     ("root };\ninline", "sibling, "),
-                    ("    {Weight::gini_median, ", """    {Weight::sibling, "sibling", "w_k = k^2"},
+                    ("    {Weight::gini_median, ", """    {Weight::sibling, "sibling-weight", "w_k = k^2"},
 """),
                     ("  return weight == Weight::linear", """  if (weight == Weight::sibling) return level * level;
 """),
@@ -107,16 +109,17 @@ void describe(V& v, SiblingNoise& c) {
         schema=True,
         switches="Weight",
         also_checked=["estimators/estimator.cpp", "estimators/definition.cpp"],
-        proofs=[(None, ["list", "weights"], "k^2"), (suite(estimator="odrpo-sibling(grpo)"), ["table"], "odrpo-sibling(grpo)")],
+        proofs=[(None, ["list", "weights"], "k^2"), (suite(estimator="odrpo-sibling-weight(grpo)"), ["table"], "odrpo-sibling-weight(grpo)")],
     ),
     Sibling(
         "an aggregate of votes",
+        "sibling-votes",
         {
             "envs/rater/rater.hpp": (
                 "its word; whether its distribution is known, in `has_distribution()`",
                 [
                     ("fraction, all };", "sibling, "),
-                    ("    {Aggregate::fraction, ", """    {Aggregate::sibling, "sibling", "the highest score"},
+                    ("    {Aggregate::fraction, ", """    {Aggregate::sibling, "sibling-votes", "the highest score"},
 """),
                     ("    case Aggregate::all: return true;", """    case Aggregate::sibling: return false;
 """),
@@ -135,15 +138,16 @@ void describe(V& v, SiblingNoise& c) {
         schema=True,
         switches="Aggregate",
         also_checked=["envs/rater/aggregate_distribution.cpp", "envs/bandit/channel.cpp"],
-        proofs=[(suite(rater="best", votes=3, more='[rater.best]\nbase = "mixed"\naggregate = "sibling"\n'), ["show"], "N votes: sibling, of N draws")],
+        proofs=[(suite(rater="best", votes=3, more='[rater.best]\nbase = "mixed"\naggregate = "sibling-votes"\n'), ["show"], "N votes: sibling-votes, of N draws")],
     ),
     Sibling(
         "a curve",
+        "sibling_curve",
         {
             "train/curves.hpp": ("its `CurveId`", [("  gradient_cosine,", "  sibling,\n")]),
             "train/curves.cpp": (
                 "its row: name, unit, meaning, which runs have it",
-                [("    row(\"gradient_cosine\"", """    row("sibling", "words", "twice the mean length", of_texts),
+                [("    row(\"gradient_cosine\"", """    row("sibling_curve", "words", "twice the mean length", of_texts),
 """)],
             ),
             "train/worlds/toy_lm.cpp": (
@@ -153,10 +157,15 @@ void describe(V& v, SiblingNoise& c) {
             ),
         },
         switches="CurveId",
-        proofs=[(None, ["list", "--markdown", "curves"], "twice the mean length")],
+        proofs=[
+            (None, ["list", "--markdown", "curves"], "twice the mean length"),
+            (suite(more='[policy.small]\nbase = "transformer"\nwarm_steps = 20\n').replace('["tabular"]', '["small"]').replace("[grid]", '[grid]\nenv = ["toy-lm"]'),
+             ["table", "--curve", "sibling_curve"], "sibling_curve"),
+        ],
     ),
     Sibling(
         "a format of tables",
+        "sibling-table",
         {
             "results/table/render/sibling.cpp": ("its text (a new file)", """// Renders the model of a table as the names of its rows.
 #include "kernels/shared/words.hpp"
@@ -176,14 +185,15 @@ std::string table_sibling(const TableModel& table) { return "sibling: " + joined
             ),
             "app/table/query.cpp": (
                 "its row of `table_formats`",
-                [('    {"json",', """    {"sibling", [](const TableModel& table, std::optional<Legend>, const TableOptions&) { put(table_sibling(table)); }, true},
+                [('    {"json",', """    {"sibling-table", [](const TableModel& table, std::optional<Legend>, const TableOptions&) { put(table_sibling(table)); }, true},
 """)],
             ),
         },
-        proofs=[(suite(), ["table", "--format", "sibling"], "sibling: grpo"), (None, ["table", "--help"], "sibling")],
+        proofs=[(suite(), ["table", "--format", "sibling-table"], "sibling: grpo"), (None, ["table", "--help"], "sibling-table")],
     ),
     Sibling(
         "a format of judges' scores",
+        ".sibling",
         {
             "results/scores/score_file.cpp": (
                 "how it is found, and its rows: a class with the functions of `CsvScores`",
@@ -204,6 +214,7 @@ std::string table_sibling(const TableModel& table) { return "sibling: " + joined
     ),
     Sibling(
         "an estimator",
+        "sibling-form",
         {
             "estimators/estimator.hpp": (
                 "its `Form` and its row of `form_rows` (a new divisor: also `estimators/weights.hpp` or `estimators/group/group.hpp`, and "
@@ -211,7 +222,7 @@ std::string table_sibling(const TableModel& table) { return "sibling: " + joined
                 [
                     ("odrpo, odrpo_bitwise };", "sibling, "),
                     ("    {.form = Form::rank_grpo,", """    {.form = Form::sibling,
-     .word = "sibling",
+     .word = "sibling-form",
      .formula = "rank - mean rank",
      .basis = Basis::rank,
      .source = "a test"},
@@ -225,12 +236,13 @@ std::string table_sibling(const TableModel& table) { return "sibling: " + joined
         also_checked=["estimators/compat.cpp", "estimators/formula_text.cpp", "estimators/batch.cpp", "estimators/definition.cpp"],
         proofs=[
             (None, ["list", "estimators"], "A = rank - mean rank"),
-            (None, ["explain", "--rewards", "3,7,7,9", "--estimator", "sibling"], "-1.5"),
-            (suite(estimator="sibling"), ["table"], "sibling"),
+            (None, ["explain", "--rewards", "3,7,7,9", "--estimator", "sibling-form"], "-1.5"),
+            (suite(estimator="sibling-form"), ["table"], "sibling-form "),
         ],
     ),
     Sibling(
         "a command",
+        "sibling-command",
         {
             "app/sibling.cpp": ("what it does (a new file, or a folder where it has more than three)", """// `odrpo-bench sibling`: prints a number.
 #include "app/command.hpp"
@@ -257,14 +269,14 @@ int sibling(const SiblingOptions&);
                 "its flags (many of them: `app/options/`)",
                 [
                     ("  bool version = false, json", "  app::SiblingOptions sibling;\n"),
-                    ('    c = add("doctor",', """    c = add("sibling", "print a number", "odrpo-bench sibling --number 3", [this] { return app::sibling(sibling); });
+                    ('    c = add("doctor",', """    c = add("sibling-command", "print a number", "odrpo-bench sibling-command --number 3", [this] { return app::sibling(sibling); });
     c->add_option("--number", sibling.number, "which")->check(whole(1, 9));
 
 """),
                 ],
             ),
         },
-        proofs=[(None, ["sibling", "--number", "7"], "sibling 7"), (None, ["--help"], "sibling")],
+        proofs=[(None, ["sibling-command", "--number", "7"], "sibling 7"), (None, ["--help"], "sibling-command")],
     ),
 ]
 
@@ -293,7 +305,9 @@ def commands(build):
 
 def syntax(file, tree, known):
     """What the compiler says against a file; a new one is compiled as its neighbours are."""
-    entry = known.get(file) or next(e for f, e in known.items() if os.path.dirname(f) == os.path.dirname(file))
+    entry = known.get(file) or next((e for f, e in known.items() if os.path.dirname(f) == os.path.dirname(file)), None)
+    if entry is None:
+        return f"{file}: the build folder has no command for it; is it a unity build?"
     words, skip = [], False
     for word in shlex.split(entry["command"])[1:] if "ccache" in entry["command"].split()[0] else shlex.split(entry["command"]):
         if skip or word in ("-c", "-MD", entry["file"]):
@@ -334,9 +348,7 @@ def full(tree):
         scores.write("prompt_id|response_id|sample_id|score\n")
         scores.writelines(f"{p}|{r}|{s}|{1 + (p + r * s) % 5}\n" for p in range(2) for r in range(4) for s in range(3))
     schema = subprocess.run([program, "list", "--schema"], capture_output=True, text=True).stdout
-    changed = schema != open(os.path.join(ROOT, SCHEMA)).read()
-    if changed != any(sibling.schema for sibling in SIBLINGS):
-        wrong.append("the schema of suites: its siblings are not those that say so")
+    wrong += [f"{s.kind}: {'not ' if s.schema else ''}in the schema of suites" for s in SIBLINGS if (s.word in schema) != s.schema]
     for sibling in SIBLINGS:
         wrong += [f"{sibling.kind}: {why}" for why in (prove(proof, program, build) for proof in sibling.proofs) if why]
     return wrong

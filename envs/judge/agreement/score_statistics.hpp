@@ -47,7 +47,7 @@ struct LevelStatistics {
 
 struct ScoreStatistics {
   ListStatistics w, rank_correlation;    ///< of prompts (PromptStatistics)
-  double floor;                          ///< mean of 1 / N: what W is by probability
+  double floor;                          ///< mean of 1 / N: what W is by chance
   double chi2, disagree;                 ///< Friedman's test: mean over prompts; share of prompts with p < .05
   double flip, tie;                      ///< mean over prompts (PromptStatistics)
   ListStatistics row_mean, row_sd;       ///< of rows, ddof 1

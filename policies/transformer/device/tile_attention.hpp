@@ -95,7 +95,7 @@ struct Attend {
   }
 };
 
-// Attention's backward pass for tiles: once by queries, once by keys, each adding up what is its own, so that nothing is added by probability.
+// Attention's backward pass for tiles: once by queries, once by keys, each adding up what is its own, so that nothing is added by chance.
 
 // With p = e^(score - log_total), dp = dmixed . v and along = dmixed . mixed = sum p dp: ds = p (dp - along), by the scaled score.
 

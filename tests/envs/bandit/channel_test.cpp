@@ -1,4 +1,4 @@
-// Distribution and literal votes draw from the same distribution, for every preset, N and tie rule; rows and thresholds are what they claim.
+// One draw and literal votes draw from the same distribution, for every preset, N and tie rule; rows and thresholds are what they claim.
 #include "envs/bandit/channel.hpp"
 
 #include <algorithm>

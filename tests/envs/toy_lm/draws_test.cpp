@@ -1,4 +1,4 @@
-// Literal calls about texts: the distribution of their aggregate is the distribution that sampling = "distribution" draws from, under every rule; words of their own.
+// Literal calls about texts: the distribution of their aggregate is the distribution that sampling = "law" draws from, under every rule; words of their own.
 #include <cmath>
 #include <set>
 

@@ -67,7 +67,7 @@ TEST_CASE("tables of equal trained rows that chose their rates: at most 5 % have
       int starred = 0, apart = 0;
       for (int t = 0; t < tables; ++t) {
         for (std::size_t i = 0; i < order.size(); ++i) std::swap(order[i], order[i + random() % (order.size() - i)]);
-        // both arms have one distribution, so they change places at random: a probability difference of the arms over all seeds enters no table
+        // both arms have one distribution, so they change places at random: a chance difference of the arms over all seeds enters no table
         int column = -1;
         std::vector<bool> exchanged;
         const TableModel table = null_tables::table_of(design, [&](int row) {
