@@ -300,7 +300,7 @@ void advantages(const EstimatorConfig& config, int levels, std::span<const doubl
     for (double& r : values) r = value_of_score(config.values, r);
   if (config.origin == 0)
     for (double& r : values) r -= 1;
-  if (config.form == Form::rank_grpo) values = average_ranks(rewards);
+  if (row_of(config.form).basis == Basis::rank) values = average_ranks(rewards);
   if (config.form == Form::convex_reinforce)
     for (double& r : values) r = weight_of_gap(config, 0, r, 0, 1, no_median);
   if (single) out[0] = values[0] * single_factor(convention);

@@ -116,13 +116,15 @@ void describe(V& v, SiblingNoise& c) {
         "sibling-votes",
         {
             "envs/rater/rater.hpp": (
-                "its word; whether its distribution is known, in `has_distribution()`",
+                "its word, also in the rules `answers_only` and `drawn_only`; whether its distribution is known, in `has_distribution()`",
                 [
                     ("fraction, all };", "sibling, "),
                     ("    {Aggregate::fraction, ", """    {Aggregate::sibling, "sibling-votes", "the highest score"},
 """),
                     ("    case Aggregate::all: return true;", """    case Aggregate::sibling: return false;
 """),
+                    ('Aggregate::all},\n            "aggregate = \\"expected\\" reads', "Aggregate::sibling, "),
+                    ('Aggregate::all},\n            "aggregate = \\"expected\\" draws', "Aggregate::sibling, "),
                 ],
             ),
             "envs/rater/vote_counts.hpp": (
@@ -326,9 +328,9 @@ def prove(proof, program, folder):
     words = list(words)
     if text:
         open(os.path.join(folder, "sibling.toml"), "w").write(text)
-        ran = subprocess.run([program, "run", "sibling.toml", "-q", "--force", "-o", "sibling.h5"], cwd=folder, capture_output=True, text=True)
+        ran = subprocess.run([program, "run", "sibling.toml", "--force", "-o", "sibling.h5"], cwd=folder, capture_output=True, text=True)
         if ran.returncode != 0:
-            return f"the suite does not train: {ran.stderr}"
+            return f"the suite does not train, exit {ran.returncode}: {(ran.stdout + ran.stderr)[-1500:]}"
         words = ["table", "sibling.h5", "--legend", "full"] if words == ["show"] else [words[0], "sibling.h5", *words[1:]]
     ran = subprocess.run([program, *words], cwd=folder, capture_output=True, text=True)
     said = " ".join((ran.stdout + ran.stderr).split())
