@@ -170,13 +170,13 @@ compile() {
   if command -v flock >/dev/null; then flock 9; fi
   if fresh; then return; fi  # another call was faster
   local started packages=("${need_run[@]}") targets=(odrpo-bench)
-  local joined=(-DCMAKE_UNITY_BUILD=ON)  # from nothing: three fifths of the time (docs/building.md)
+  local unity=(-DCMAKE_UNITY_BUILD=ON)  # from nothing: three fifths of the time (docs/building.md)
   [[ $mpi != ON ]] || packages+=("${need_mpi[@]}")
   case $goal in
-    run) [[ -f $build/build.ninja ]] || options+=(-DODRPO_TESTS=OFF -DODRPO_BENCH=OFF "${joined[@]}") ;;
+    run) [[ -f $build/build.ninja ]] || options+=(-DODRPO_TESTS=OFF -DODRPO_BENCH=OFF "${unity[@]}") ;;
     bench) packages+=("${need_bench[@]}"); targets+=(odrpo-bench-perf)
       [[ $(kept ODRPO_BENCH) == ON ]] || options+=(-DODRPO_BENCH=ON)
-      [[ -f $build/build.ninja ]] || options+=(-DODRPO_TESTS=OFF "${joined[@]}") ;;
+      [[ -f $build/build.ninja ]] || options+=(-DODRPO_TESTS=OFF "${unity[@]}") ;;
     test*) packages+=("${need_test[@]}")
       [[ $(kept ODRPO_TESTS) == ON ]] || options+=(-DODRPO_TESTS=ON)
       [[ $(kept CMAKE_UNITY_BUILD) != ON ]] || options+=(-DCMAKE_UNITY_BUILD=OFF)  # who tests also edits: each source alone

@@ -315,8 +315,8 @@ int table(const TableOptions& o) {
   const auto format = std::find_if(std::begin(table_formats), std::end(table_formats), [&](const TableFormat& f) { return f.word == word; });
   if (format == std::end(table_formats))
     fail(Exit::usage, "--format: \"{}\" is not one of {}", o.format, fmt::join(table_format_words(), ", "));
-  const auto legend = find_word(std::span<const Word<Legend>>(legend_words), o.legend);
-  if (!o.legend.empty() && !legend) fail(Exit::usage, "--legend: \"{}\" is not one of none, short, full", o.legend);
+  std::optional<Legend> legend;
+  if (!o.legend.empty()) legend = listed_word("--legend", legend_words, o.legend);
   if (legend && format->for_programs) fail(Exit::usage, "--legend: {} has everything in its fields", word);
   if (o.siunitx && word != "latex") fail(Exit::usage, "--siunitx: only --format latex has numbers for it");
   if (!o.curve.empty() && !o.value.empty()) fail(Exit::usage, "--curve takes the place of --value; give one of them");

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "config/catalogue/axis.hpp"
+#include "config/catalogue/fields.hpp"
 #include "config/plan/plan.hpp"
-#include "config/read/field_reader.hpp"
 #include "estimators/batch.hpp"
 #include "estimators/compat.hpp"
 #include "estimators/level_values.hpp"

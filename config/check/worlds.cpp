@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <set>
 
+#include "config/catalogue/fields.hpp"
 #include "config/check/idle_keys.hpp"
 #include "config/plan/plan.hpp"
-#include "config/read/field_reader.hpp"
 #include "envs/bandit/world.hpp"
 #include "envs/toy_lm/world.hpp"
 #include "kernels/normal_nodes.hpp"

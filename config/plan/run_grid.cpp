@@ -7,9 +7,9 @@
 #include <array>
 #include <span>
 
+#include "config/catalogue/fields.hpp"
 #include "config/check/key_effect.hpp"
 #include "config/plan/plan.hpp"
-#include "config/read/field_reader.hpp"
 #include "kernels/random.hpp"
 
 namespace odrpo {

@@ -63,11 +63,6 @@ std::string_view wanted_text(FieldType type) {
   }
 }
 
-// the nodes of a list, or the one node that stands in its place
-std::span<const Node> entries_of(const Node& node) {
-  return node.kind == Node::Kind::list ? std::span<const Node>(node.children) : std::span<const Node>(&node, 1);
-}
-
 }  // namespace
 
 std::string found_text(const Node& node) {

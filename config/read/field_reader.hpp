@@ -62,6 +62,11 @@ class FieldReader {
   std::vector<std::string_view> known_;
 };
 
+/// The nodes of a list, or the one node that stands in its place.
+inline std::span<const Node> entries_of(const Node& node) {
+  return node.kind == Node::Kind::list ? std::span<const Node>(node.children) : std::span<const Node>(&node, 1);
+}
+
 /// A value as messages show it: numbers as they are, everything else by its kind.
 std::string found_text(const Node& node);
 

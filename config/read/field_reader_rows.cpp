@@ -126,7 +126,7 @@ void FieldReader::limits(const Field& field) {
   };
   const bool list = node->kind == Node::Kind::list;
   if (!list && node->kind != Node::Kind::table) return refuse(*node, fmt::format("must be a list of limits, not {}", found_text(*node)));
-  for (const Node& entry : list ? std::span<const Node>(node->children) : std::span<const Node>(node, 1)) {
+  for (const Node& entry : entries_of(*node)) {
     if (entry.kind != Node::Kind::table) {
       refuse(entry, fmt::format("must be a list of limits, not of {}", found_text(entry)));
       continue;
@@ -152,8 +152,7 @@ void FieldReader::limits(const Field& field) {
           refuse(child, fmt::format("has `{}` = {}, where a time is above 0", shown(child.key), found_text(child)));
         else (is("at_most") ? limit.at_most : limit.at_least) = child.number;
       } else if (is("where")) {
-        const bool several = child.kind == Node::Kind::list;
-        for (const Node& word : several ? std::span<const Node>(child.children) : std::span<const Node>(&child, 1)) {
+        for (const Node& word : entries_of(child)) {
           if (word.kind == Node::Kind::text && word.text.find('=') != std::string::npos) limit.where.push_back(word.text);
           else refuse(word, fmt::format("has `where` = {}, which is no \"AXIS=VALUE\"", found_text(word)));
         }

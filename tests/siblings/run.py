@@ -86,7 +86,7 @@ void describe(V& v, SiblingNoise& c) {
         also_checked=["config/catalogue/fields.cpp", "config/read/field_reader_noise.cpp"],
         proofs=[
             (None, ["list", "noise"], "sibling-noise"),
-            (suite(rater="near", more='[rater.near]\nnoise = [{ model = "gaussian" }, { model = "sibling-noise", p = 0.2 }]\n'), ["show"], "sibling-noise p 0.2"),
+            (suite(rater="near", more='[rater.near]\nnoise = [{ model = "gaussian" }, { model = "sibling-noise", p = 0.2 }]\n'), ["table", "--legend", "full"], "sibling-noise p 0.2"),
         ],
     ),
     Sibling(
@@ -140,7 +140,7 @@ void describe(V& v, SiblingNoise& c) {
         schema=True,
         switches="Aggregate",
         also_checked=["envs/rater/aggregate_distribution.cpp", "envs/bandit/channel.cpp"],
-        proofs=[(suite(rater="best", votes=3, more='[rater.best]\nbase = "mixed"\naggregate = "sibling-votes"\n'), ["show"], "N votes: sibling-votes, of N draws")],
+        proofs=[(suite(rater="best", votes=3, more='[rater.best]\nbase = "mixed"\naggregate = "sibling-votes"\n'), ["table", "--legend", "full"], "N votes: sibling-votes, of N draws")],
     ),
     Sibling(
         "a curve",
@@ -331,7 +331,7 @@ def prove(proof, program, folder):
         ran = subprocess.run([program, "run", "sibling.toml", "--force", "-o", "sibling.h5"], cwd=folder, capture_output=True, text=True)
         if ran.returncode != 0:
             return f"the suite does not train, exit {ran.returncode}: {(ran.stdout + ran.stderr)[-1500:]}"
-        words = ["table", "sibling.h5", "--legend", "full"] if words == ["show"] else [words[0], "sibling.h5", *words[1:]]
+        words = [words[0], "sibling.h5", *words[1:]]
     ran = subprocess.run([program, *words], cwd=folder, capture_output=True, text=True)
     said = " ".join((ran.stdout + ran.stderr).split())
     return "" if ran.returncode == 0 and wanted in said else f"{' '.join(words)}: exit {ran.returncode}, no {wanted!r} in: {said[:600]}"
