@@ -1,4 +1,4 @@
-// Schedules and Adam's scalars.
+// Computes learning-rate schedules and the scalars of Adam's steps.
 #include "policies/optimizer.hpp"
 
 #include "kernels/math.hpp"
@@ -50,21 +50,6 @@ int AdamScalars::begin_again(int updates) {
   *this = AdamScalars(config_, steps_, remember());
   for (int t = 0; t < updates; ++t) begin_step(t);
   return updates;
-}
-
-void adam_definition(const OptimizerConfig& config, int t, double lr, int count, const double* gradient, double* theta, double* m,
-                     double* v) {
-  double bias1 = 1, bias2 = 1;
-  for (int i = 0; i <= t; ++i) {
-    bias1 *= config.beta1;
-    bias2 *= config.beta2;
-  }
-  const double decay = config.kind == OptimizerKind::adamw ? 1.0 - lr * config.weight_decay : 1.0;
-  for (int i = 0; i < count; ++i) {
-    m[i] = config.beta1 * m[i] + (1.0 - config.beta1) * gradient[i];
-    v[i] = config.beta2 * v[i] + (1.0 - config.beta2) * gradient[i] * gradient[i];
-    theta[i] = decay * theta[i] + lr * (m[i] / (1.0 - bias1)) / (math::sqrt(v[i] / (1.0 - bias2)) + config.eps);
-  }
 }
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// Learning-rate schedules and the scalars of an update, computed once per step in double; and Adam's definition.
+// Declares learning-rate schedules and the scalars of Adam's steps, computed once per step in double.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -11,21 +11,21 @@ namespace odrpo {
 /// then constant, linear to zero or half a cosine to zero: lr/2 (1 + cos(pi (t-w)/(steps-w))).
 double learning_rate(const OptimizerConfig& config, int t, int steps);
 
-/// One pending zero-gradient step of Adam, j steps after a row's last gradient (j = 0: the step of the gradient itself):
-/// theta <- decay theta + rate m / (sqrt(v) scale + eps), m and v being the moments after that last gradient.
+/// One pending zero-gradient step of Adam, j steps after a row's last gradient; j = 0 is the step of that gradient.
+/// Update: theta <- decay theta + rate m / (sqrt(v) scale + eps), with m and v as that last gradient left them.
 struct PendingStep {
   float rate, scale, decay;
 };
 
-/// Scalars of Adam's steps, in double. A row that got no gradient for n steps only saw its moments decay; those n steps are applied when it
-/// is visited again ("pending"), from scalars that depend on the step of its last gradient and on n alone.
+/// Scalars of Adam's steps, in double. In n steps without a gradient a row's moments only decay. These pending steps are applied at the
+/// row's next visit; their scalars depend on the step of its last gradient and on n alone.
 class AdamScalars {
  public:
   /// `remember`: the longest distance between two visits of a row, in steps (>= 1).
   AdamScalars(const OptimizerConfig& config, int steps, int remember);
   /// Makes the scalars of step t; call in order t = 0, 1, …
   void begin_step(int t);
-  /// As if steps 0 .. updates - 1 had begun and none after them, whatever began before. Returns updates.
+  /// Sets the state to that after steps 0 .. updates - 1, whatever began before. Returns updates.
   int begin_again(int updates);
   /// Pending steps of a row last visited at step `last`: entry j is step last + j. Valid for steps <= t, last >= t - remember.
   const PendingStep* pending(int last) const { return &pending_[static_cast<std::size_t>(last % ring_) * ring_]; }
@@ -43,10 +43,5 @@ class AdamScalars {
   std::vector<double> beta1_power_, beta2_power_;
   std::vector<PendingStep> pending_;  // [last % ring][j]
 };
-
-/// Adam's definition, dense and in double (Kingma and Ba 2015, algorithm 1; Loshchilov and Hutter 2019 for the decoupled decay).
-/// One ascent step t (0-based) on `count` parameters.
-void adam_definition(const OptimizerConfig& config, int t, double lr, int count, const double* gradient, double* theta, double* m,
-                     double* v);
 
 }  // namespace odrpo

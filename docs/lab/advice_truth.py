@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Does `judge advise FILE` hold under the judge that wrote the file? Files of tests/app/simulated_judges.py; every choice that the advice shows is trained again under
+# Does `judge advise FILE` hold under the judge that wrote the file? Files of tests/app/judge/simulated_judges.py; every choice that the advice shows is trained again under
 # the true judge, with fresh worlds and seeds, by docs/lab/bandit_in_numpy.py, at rates a factor of 1.33 apart around the advised one. Half of the seeds choose
 # the rate that the other half reports. Nothing here shares code with the program.
 # Printed: what the advised choice loses to the best one shown, and how many printed differences from the best hold the true one in their interval.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Trains linear and tabular policies of the bandit under a judge of tests/app/simulated_judges.py, with numpy alone: worlds, calls, rules, advantages, gradients
+# Trains linear and tabular policies of the bandit under a judge of tests/app/judge/simulated_judges.py, with numpy alone: worlds, calls, rules, advantages, gradients
 # and Adam share no code with the program. Many seeds and learning rates at once. docs/lab/advice_truth.py holds `judge advise` against it.
 import os
 import sys
@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/app"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/app/judge"))
 import simulated_judges as judges
 
 PROMPTS, RESPONSES, FEATURES, BATCH = 256, 32, 24, 64

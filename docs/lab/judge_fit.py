@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-# How well `judge fit` knows judges whose truth is known: files of tests/app/simulated_judges.py, which shares no code with the program.
+# How well `judge fit` knows judges whose truth is known: files of tests/app/judge/simulated_judges.py, which shares no code with the program.
 # Of each file: statistics of fresh scores of the fitted judge against fresh scores of the true one, inside the tolerance that the fit's page names plus two
 # sampling errors of the file's halves; what 2, 4 and 8 calls are worth against the ratio of variances. Usage: judge_fit.py PROGRAM [SEEDS [KIND[,PARAMETER=VALUE…]…]]
 import json, os, subprocess, sys, tempfile
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/app"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/app/judge"))
 import simulated_judges as judges
 
 program, seeds = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 4

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Tables of docs/posterior.md: for each policy the gain of the baseline, and the differences of the other rows, by column. Bold: a star of the table.
+# Tables of docs/lab/posterior-tables.md: for each policy the gain of the baseline, and the differences of the other rows, by column. Bold: a star of the table.
 #   odrpo-bench table posterior.h5 --json | python3 docs/lab/posterior_tables.py [COLUMN ...]      columns in this order; default: as the table has them
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The tables of docs/posterior.md about votes, from result files of suites/posterior-votes.toml.
+"""The tables of docs/lab/posterior-tables.md about votes, from result files of suites/posterior-votes.toml.
 
 Usage: posterior_votes.py PROGRAM JUDGE=FILE.h5…
 

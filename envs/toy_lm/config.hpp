@@ -1,4 +1,4 @@
-// The configs of the world `toy-lm` and of its demonstrations: the keys of [env.NAME].
+// Defines the configs of the world `toy-lm` and of its demonstrations: the keys of [env.NAME].
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,7 +11,7 @@ inline constexpr int toy_levels = 10;            ///< K: quality and scores of t
 inline constexpr int most_vocabulary = 512;      ///< largest V
 inline constexpr int most_response_tokens = 64;  ///< largest cap on a response
 
-/// How much of the prompt a response must obey to be good (docs/toy-lm.md, "Difficulty"). Prompts and demonstrations are the same.
+/// How much of the prompt a good response must obey (docs/toy-lm.md, "Difficulty"). Prompts and demonstrations do not depend on it.
 enum class Difficulty : std::uint8_t { easy, hard };
 inline constexpr Word<Difficulty> difficulty_words[] = {
     {Difficulty::easy, "easy", "facts count in any order, any connective links two claims, two facts of the context ground a response"},

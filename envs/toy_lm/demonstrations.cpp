@@ -1,4 +1,4 @@
-// How a demonstration is written: claims in an order that is allowed, words between them, filled to a length; then perhaps one mistake.
+// Writes a demonstration: claims in an allowed order, words between them, filled to a length, then perhaps one mistake.
 #include "envs/toy_lm/demonstrations.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace odrpo {
 namespace {
 
-// Random words one after the other: word i is word i % 4 of block i / 4.
+// A stream of random words: word i is word i % 4 of block i / 4.
 class HashStream {
  public:
   HashStream(std::uint64_t key, Purpose purpose, std::uint32_t step, std::uint32_t prompt)
@@ -30,7 +30,7 @@ class HashStream {
 // A body under construction that never breaks repetition or padding.
 struct Draft {
   const Vocabulary& v;
-  int least;  ///< its length will be this or more, so half of this may be padding
+  int least;  ///< least final length: half of it may be padding
   std::vector<Token> body;
   int padding = 0;
 
@@ -55,7 +55,7 @@ std::vector<Token> choose_claims(const ToyLm& world, const ToyPrompt& p, HashStr
   for (int drop = h.below(toy_facts); drop > 0; --drop) items.erase(items.begin() + h.below(static_cast<int>(items.size())));
   items.push_back(p.keywords[0]);
   items.push_back(p.keywords[1]);
-  // of five: two speak in the persona's tone, one in any persona's
+  // two of five demonstrations get a word of the persona's tone, one of five a word of any tone
   const int tone = h.below(5);
   if (tone < 2) items.push_back(v.word(WordClass::tone, p.persona * tone_words_each + h.below(tone_words_each)));
   else if (tone == 2) items.push_back(any_of(v, WordClass::tone, h));
@@ -82,7 +82,7 @@ std::vector<Token> write_clean(const ToyLm& world, const ToyPrompt& p, HashStrea
     else if (gap < 13) draft.push(any_of(v, WordClass::plain, h));
     else if (gap < 14) draft.push(any_of(v, WordClass::filler, h));
   }
-  // what does not fit is drawn anew; separators and connectives always fit in the end
+  // a word that does not fit is drawn again; in the end a separator or connective always fits
   while (static_cast<int>(draft.body.size()) < length) {
     const int fill = h.below(10);
     if (fill < 4) draft.push(any_of(v, WordClass::plain, h));

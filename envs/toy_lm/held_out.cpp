@@ -1,4 +1,4 @@
-// Grounding and instruction following of a batch of responses, and its win rate against a baseline, by regression.
+// Measures grounding and instruction following of a batch of responses, and its win rate against a baseline, by regression.
 #include "envs/toy_lm/held_out.hpp"
 
 #include <iterator>
@@ -23,7 +23,7 @@ ResponseMean estimate(std::span<const double> values) {
   return e;
 }
 
-// Calls visit(i, rollout) for every row; rows of one prompt in a row are its rollouts.
+// Calls visit(i, rollout) for every row. Consecutive rows of one prompt are its rollouts.
 template <class Visit>
 void each_row(const ResponseBatch& batch, Visit visit) {
   std::uint32_t rollout = 0;
@@ -38,7 +38,7 @@ double probability_of_yes(const GroundingConfig& c, int judge, bool supported) {
   return supported ? c.sensitivity[judge] : 1 - c.specificity[judge];
 }
 
-// By how much row i of the model is better and longer.
+// How much better and longer row i of the model is.
 struct Difference {
   double quality, length;
 };
@@ -50,7 +50,7 @@ Difference difference(const ResponseBatch& model, const ResponseBatch& baseline,
   return {static_cast<double>(judge_text(a).quality() - judge_text(b).quality()), static_cast<double>(a.length() - b.length())};
 }
 
-// What the judge of pairs expects to see.
+// The judge's d without its error.
 double expected_seen(const Difference& d, const PairwiseConfig& config) { return d.quality + config.length_slope * d.length; }
 
 void check_counts(const ResponseBatch& model, const ResponseBatch& baseline) {
@@ -66,7 +66,7 @@ unsigned followed(const Text& t) {
   return mask;
 }
 
-// The text without its first or last words, with or without fillers. `room` keeps the words that are left.
+// The text without its first or last word, with or without fillers. `room` stores the remaining words.
 Text variant(const Text& t, bool first, bool last, bool fillers, std::array<Token, most_response_tokens>& room) {
   Text v = t;
   std::size_t n = 0;
@@ -97,15 +97,6 @@ ResponseMean grounding(const ResponseBatch& batch, const GroundingConfig& config
     scores.push_back(score);
   });
   return estimate(scores);
-}
-
-double expected_grounding(const ResponseBatch& batch, const GroundingConfig& config) {
-  double sum = 0;
-  for (int i = 0; i < batch.count(); ++i) {
-    const Text t = batch.text(i);
-    if (passes_filter(t)) sum += 0.5 * (probability_of_yes(config, 0, is_supported(t)) + probability_of_yes(config, 1, is_supported(t)));
-  }
-  return batch.count() > 0 ? sum / batch.count() : 0;
 }
 
 Outcome3 compare_distribution(double d, const PairwiseConfig& c) {
@@ -182,8 +173,7 @@ InstructionScores instruction_following(const ResponseBatch& batch) {
   return {estimate(prompt[0]), estimate(instruction[0]), estimate(prompt[1]), estimate(instruction[1])};
 }
 
-// The length-controlled win rate: a logistic regression of two coefficients by damped Newton steps, in double, with the house's exp and
-// log.
+// The length-controlled win rate: a logistic regression of two coefficients by damped Newton steps, with exp and log of kernels/math.hpp.
 
 namespace {
 

@@ -1,4 +1,4 @@
-// The three evaluations of the toy world that nothing is trained on: grounding, win rate, instruction following (docs/toy-lm.md).
+// Defines the three held-out evaluations of the toy world: grounding, win rate, instruction following (docs/toy-lm.md).
 #pragma once
 #include <cstdint>
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace odrpo {
 
-/// Responses to prompts: row i of `tokens` answers prompts[i]; what stands behind its end word is not read. Rows of one prompt stand
-/// together: their place among them is the rollout that draws are counted by.
+/// Responses to prompts: row i of `tokens` answers prompts[i], up to its end word. Rows of one prompt are neighbours; a row's place among
+/// them is its rollout number in random draws.
 struct ResponseBatch {
   const ToyLm* world = nullptr;
   std::span<const ToyPrompt> prompts;  ///< [B]
@@ -34,7 +34,7 @@ struct ResponseMean {
 /// Two independent judges say whether a response is supported by its context.
 struct GroundingConfig {
   double sensitivity[2] = {0.92, 0.88};  ///< probability that the judge says yes to a supported response
-  double specificity[2] = {0.90, 0.94};  ///< probability that it says no to one that is not
+  double specificity[2] = {0.90, 0.94};  ///< probability that it says no to an unsupported response
   bool operator==(const GroundingConfig&) const = default;
 };
 template <class V>
@@ -48,24 +48,16 @@ void describe(V& v, GroundingConfig& c) {
 constexpr int support_facts(Difficulty d) { return d == Difficulty::hard ? toy_facts : 2; }
 /// Supported: no foreign fact, and support_facts() facts of the context that helpfulness counts.
 bool is_supported(const Text& t);
-/// The quality filter: the response addresses the request, that is keywords, length and end hold.
+/// The quality filter: keywords, length and end hold.
 bool passes_filter(const Text& t);
-/// Mean over responses of 0 when the filter fails, else the mean of the two judges' answers (0, 1/2, 1). Draws: toy_grounding of (key,
+/// Mean over responses of the mean of the two judges' answers (0, 1/2, 1), or 0 where the filter fails. Draws: toy_grounding of (key,
 /// step, prompt, rollout).
 ResponseMean grounding(const ResponseBatch& batch, const GroundingConfig& config, std::uint64_t key, std::uint32_t step);
-/// Its expected value given the responses.
-double expected_grounding(const ResponseBatch& batch, const GroundingConfig& config);
-/// The largest expected value of any responses, in 0..1. A response that passes the filter expects the mean of both judges' probabilities of a
-/// yes, which depend on nothing but whether it is supported; a mean over responses is largest when all are of the better kind.
-constexpr double grounding_ceiling(const GroundingConfig& c) {
-  const double supported = (c.sensitivity[0] + c.sensitivity[1]) / 2, unsupported = (2 - c.specificity[0] - c.specificity[1]) / 2;
-  return supported > unsupported ? supported : unsupported;
-}
 
 // --- win rate against a baseline's responses to the same prompts
 
-/// A judge compares two responses: it sees d = difference of true quality + length_slope x difference of length + sigma z; within `tie` it
-/// calls a tie.
+/// A judge compares two responses by d = difference of true quality + length_slope x difference of length + sigma z. A tie is
+/// |d| <= `tie`.
 struct PairwiseConfig {
   double sigma = 1.0, tie = 0.25, length_slope = 0.05;
   bool operator==(const PairwiseConfig&) const = default;
@@ -76,14 +68,14 @@ void describe(V& v, PairwiseConfig& c) {
   v.number("tie", c.tie, 0.0, 100.0, "differences seen up to this are ties, levels");
   v.number("length_slope", c.length_slope, -10.0, 10.0, "levels per word by which the longer response looks better");
 }
-/// Chances of the three outcomes when d is expected.
+/// Probabilities of the three outcomes when d is expected.
 struct Outcome3 {
   double win = 0, tie = 0, lose = 0;
 };
 Outcome3 compare_distribution(double d, const PairwiseConfig& config);
 
-/// A logistic regression of preferences y in [0, 1] (1 = won, 1/2 = tie) on the model term and the length term
-/// x = tanh(length difference / its sd, divisor n): P(win) = 1 / (1 + exp(-(model + length x))).
+/// A logistic regression of preferences y in [0, 1] (1 = won, 1/2 = tie): P(win) = 1 / (1 + exp(-(model + length x))).
+/// The length term is x = tanh(length difference / its sd), with divisor n in the sd.
 struct LengthControl {
   double model = 0, length = 0;  ///< coefficients
   double rate = 0.5;             ///< the prediction at length difference 0
@@ -92,12 +84,12 @@ struct LengthControl {
   bool converged = false;
 };
 inline constexpr double control_ridge =
-    1e-3;                                  ///< times both squared coefficients / 2, in the sum of losses: keeps them finite when all is won
+    1e-3;                                  ///< times both squared coefficients / 2 in the sum of losses: keeps them finite when all are won
 inline constexpr int control_steps = 100;  ///< at most
 inline constexpr double control_tolerance = 1e-10;  ///< converged when a full Newton step changes neither coefficient by more
-/// Newton's method, steps halved until the loss does not rise (beyond 1e-12 of it, its rounding). When all differences are equal x is 0 and
-/// only the model term is fitted. Spans of equal length; an empty one gives the defaults, unconverged, numbers that are not finite a rate
-/// of NaN.
+/// Newton's method, steps halved until the loss does not rise (beyond 1e-12 of it, its rounding). When all differences are equal, x is 0
+/// and only the model term is fitted. Spans of equal length. Empty spans give the defaults, unconverged; numbers that are not finite give
+/// a NaN rate.
 LengthControl control_length(std::span<const double> preference, std::span<const double> length_difference);
 
 struct WinRate {
@@ -108,37 +100,32 @@ struct WinRate {
 /// Draws: toy_pairwise of (key, step, prompt, rollout). Throws Failure(Exit::internal) when the batches differ in count or prompts.
 WinRate win_rate(const ResponseBatch& model, const ResponseBatch& baseline, const PairwiseConfig& config, std::uint64_t key,
                  std::uint32_t step);
-/// The same of responses of which quality (levels) and length (words) are known, model minus baseline; spans of equal length. No draws.
+/// Fit to expected preferences, from differences of quality (levels) and length (words), model - baseline. Spans of equal length. No draws.
 LengthControl expected_win_rate(std::span<const double> quality_difference, std::span<const double> length_difference,
                                 const PairwiseConfig& config);
-/// Expected preferences given the responses: raw is the exact expectation of win_rate's, control the fit to the expected preferences.
+/// The same for two batches: `raw` is the exact expectation of win_rate's raw mean.
 LengthControl expected_win_rate(const ResponseBatch& model, const ResponseBatch& baseline, const PairwiseConfig& config);
 
 // --- instruction following
 
 /// The instructions that every prompt gives, as requirements.
 inline constexpr Requirement toy_instructions[] = {Requirement::keywords, Requirement::order, Requirement::length, Requirement::end};
-/// Bit i: instruction i is followed as the response stands.
+/// Bit i: the response as written follows instruction i.
 unsigned followed_strictly(const Text& t);
-/// Bit i: instruction i is followed by the response or one of its variants: first word, last word or both left out, each with and without
-/// fillers (eight in all).
+/// Bit i: the response or one of its variants follows instruction i. Variants leave out the first word, the last word or both, each with
+/// and without fillers (eight with the response).
 unsigned followed_loosely(const Text& t);
-/// Shares of prompts with all instructions followed, and of instructions followed (mean over prompts of each one's share).
+/// Share of responses that follow all instructions, and share of instructions followed (mean over responses).
 struct InstructionScores {
   ResponseMean prompt_strict, instruction_strict, prompt_loose, instruction_loose;
   double average() const { return (prompt_strict.mean + instruction_strict.mean + prompt_loose.mean + instruction_loose.mean) / 4; }
 };
-/// No randomness: the expected value is the value.
+/// Scores of a batch. No randomness.
 InstructionScores instruction_following(const ResponseBatch& batch);
 
 // --- the three together
 
 /// Mean of the three scores as the paper's tables have it: grounding, length-controlled win rate, instruction average, each in 0..1.
 constexpr double held_out_mean(double grounded, double win, double instructed) { return (grounded + win + instructed) / 3; }
-/// The largest expected value of any responses, in 0..1: the instructions can all be followed, and a win rate stays below 1 but comes as
-/// near as one likes to it.
-constexpr double held_out_ceiling(const GroundingConfig& c) { return held_out_mean(grounding_ceiling(c), 1, 1); }
-/// 100 (score - baseline) / baseline; 0 when the baseline is 0.
-inline double delta_percent(double score, double baseline) { return baseline == 0 ? 0 : 100 * (score - baseline) / baseline; }
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// The search for an object with a score, which nlohmann-json reads, and the many ways to write one.
+// Searches a text for a JSON object with a score, which nlohmann-json reads, and writes the answers of a judge.
 #include "envs/toy_lm/judge_json.hpp"
 
 #include <iterator>
@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Characters of a text, counted as a reader takes them.
+// Iterator over a text that remembers the furthest character read.
 struct Counting {
   using value_type = char;
   using difference_type = std::ptrdiff_t;
@@ -44,8 +44,8 @@ std::optional<int> whole_score(double value, int levels) {
   return static_cast<int>(value);
 }
 
-// Events of nlohmann's reader, of which an answer needs the outermost object's members "rating" and "score". It stops the reader where
-// values nest too deeply.
+// Handles events of nlohmann's reader: keeps the members "rating" and "score" of the outermost object, and stops the reader where values
+// nest too deeply.
 struct AnswerEvents {
   int levels, depth = 0;
   enum { other, rating, score } member = other;

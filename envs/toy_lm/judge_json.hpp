@@ -1,4 +1,4 @@
-// A judge that answers in JSON, more or less: how its answer is written, and the parser that reads it (docs/toy-lm.md).
+// Writes and reads the answers of a judge that answers in JSON, more or less valid (docs/toy-lm.md).
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,12 +13,12 @@ namespace odrpo {
 
 // --- reading
 
-inline constexpr int json_depth = 64;  ///< objects and arrays inside each other; deeper text is not valid here
+inline constexpr int json_depth = 64;  ///< nested objects and arrays; deeper text is invalid here
 
-/// The score of the first valid JSON object in `text` that has one as a member of its own: "rating" (the paper's key), or "score" where
-/// there is no "rating"; a number that is whole and in 1..levels (7, 7.0 and 70e-1 are whole; of equal names the last counts). Valid objects
-/// without one are skipped as a whole, broken ones a character at a time. RFC 8259 as nlohmann-json reads it, nesting at most json_depth.
-/// Any bytes are an answer. Cost at most about 2 json_depth passes over the text, one for usual answers.
+/// The score of the first valid JSON object in `text` that has one as a direct member. Its key is "rating" (the paper's), or "score" if
+/// there is no "rating"; of equal names the last counts. A score is a whole number in 1..levels (7, 7.0 and 70e-1 are whole). Skips valid
+/// objects without a score as a whole, broken ones a character at a time. JSON is RFC 8259 as nlohmann-json reads it, nested at most
+/// json_depth deep. `text` may hold any bytes. Cost at most about 2 json_depth passes over the text, one for usual answers.
 std::optional<int> parse_score(std::string_view text, int levels);
 
 // --- writing
@@ -67,21 +67,21 @@ inline constexpr int first_odd = 1, first_broken = 8, answer_kinds = 17;
 /// Config of a judge that answers in JSON.
 struct JsonJudge {
   double odd = 0.15;     ///< share of odd but readable answers, all kinds of them equally often
-  double broken = 0.05;  ///< share of broken answers, likewise; odd + broken <= 1, or all answers are of the two in that proportion
+  double broken = 0.05;  ///< share of broken answers, likewise; if odd + broken > 1, both are divided by that sum
   bool operator==(const JsonJudge&) const = default;
 };
 
 /// Probability of one way of writing.
 double answer_share(const JsonJudge& judge, Answer answer);
-/// The way that a judge's call is written: drawn with toy_json of (key, step, prompt, call).
+/// The way in which a call's answer is written: drawn with toy_json of (key, step, prompt, call).
 Answer choose_answer(const JsonJudge& judge, std::uint64_t key, std::uint32_t step, std::uint32_t prompt, std::uint32_t call);
 /// The judge's answer with a score of 1..levels.
 std::string write_answer(Answer answer, int score, int levels);
 
-/// What is read when a judge means a score: [levels][levels + 1] row-major, P(read | meant), last column = nothing readable. Exact: every
-/// way of writing every score, through the parser.
+/// P(read score | meant score): [levels][levels + 1] row-major, last column = nothing readable. Exact: parses every way of writing every
+/// score.
 std::vector<double> reading_matrix(const JsonJudge& judge, int levels);
-/// Distribution of what is read from the distribution of what is meant: in[levels] -> out[levels + 1].
+/// From the distribution of the meant score to that of the read score: meant[levels] -> read[levels + 1].
 void read_row(std::span<const double> matrix, std::span<const double> meant, std::span<double> read);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// Rewards of texts: their distributions, literal calls, text features and what biases make of them.
+// Computes rewards of texts: their distributions, literal calls, text features and what biases make of them.
 #include "envs/toy_lm/rate_texts.hpp"
 
 #include <algorithm>
@@ -18,13 +18,13 @@ constexpr std::size_t most_bytes_kept = std::size_t{64} << 20;  // of distributi
 
 bool writes_json(const TextJudge& j) { return j.json_odd > 0 || j.json_broken > 0; }
 
-// Votes that a row of the rater is about.
+// Number of votes in a row of the rater.
 int distribution_votes(const RaterConfig& rater, int votes) { return rater.sampling == Sampling::law ? votes : 1; }
 
 // K of its scores.
 int levels_of(const RaterConfig& rater) { return rater_levels(rater) > 0 ? rater_levels(rater) : toy_levels; }
 
-// Distribution of one call from the distribution of what is read (levels, then unreadable): unreadable answers by the rater's policy.
+// Distribution of one call from that of the read score (levels, then unreadable): applies the rater's policy to unreadable answers.
 void settle_failures(ParsePolicy policy, std::span<const double> read, std::span<double> call) {
   const std::size_t levels = read.size() - 1;
   const double failed = read[levels];
@@ -97,7 +97,7 @@ TextRater::Row TextRater::make_row(const SeenText& seen, const Traits& traits) c
   if (rater_.aggregate == Aggregate::expected) return {std::move(meant), static_cast<double>(votes_)};
   if (reading_.empty()) std::copy(meant.begin(), meant.end(), read.begin());
   else read_row(reading_, meant, read);
-  // a call fails as a whole first, then its answer may not be readable
+  // a call fails with parse_failure; if it does not, its JSON may still be unreadable
   for (int k = 0; k < levels_; ++k) read[k] *= 1 - rater_.parse_failure;
   read[levels_] = rater_.parse_failure + (1 - rater_.parse_failure) * read[levels_];
   RaterConfig seen_so = rater_;
@@ -140,7 +140,7 @@ int TextRater::pick(std::span<const double> distribution, std::uint32_t word) {
     below += distribution[k];
     if (u < below) return static_cast<int>(k);
   }
-  int last = static_cast<int>(distribution.size()) - 1;  // rounding left a rest: the last outcome that can be
+  int last = static_cast<int>(distribution.size()) - 1;  // rounding left a rest: the last possible outcome
   while (last > 0 && distribution[static_cast<std::size_t>(last)] == 0) --last;
   return last;
 }
@@ -155,7 +155,7 @@ int TextRater::call(std::span<const double> meant, std::uint32_t step, std::uint
   return read_as_[static_cast<std::size_t>(written) * levels_ + static_cast<std::size_t>(score - 1)];
 }
 
-// What the answers, in the order given, become.
+// The aggregate of the answers, in the order given.
 float TextRater::aggregate() {
   if (answers_.empty()) return std::numeric_limits<float>::quiet_NaN();
   const auto n = static_cast<int>(answers_.size());
@@ -174,7 +174,7 @@ float TextRater::aggregate() {
   return static_cast<float>(static_cast<double>(sum) / n);
 }
 
-// The mean over the calls, of judges in turn, of what each of them expects.
+// The mean over the calls of their expected scores; judges of a panel answer in turn.
 float TextRater::expected_score(const Text& text, const Verdict& verdict, int panel) {
   double sum = 0;
   for (int turn = 0; turn < std::min(panel, votes_); ++turn) {
@@ -228,11 +228,11 @@ std::span<const ReadAnswer> TextRater::votes(const Text& text, const Verdict& ve
   return answers_;
 }
 
-// Text features, what biases make of them, and the mixture of channel rows that follows.
+// Text features, the effect of biases, and the mixture of channel rows.
 
 namespace {
 
-// What one bias adds to the sums of a list.
+// Sums over a list of biases.
 struct Sums {
   double shift = 0, not_passed = 1, not_vetoed = 1;
 };
@@ -251,7 +251,7 @@ int shifted16(int quality16, double shift) {
   return seen < 16 ? 16 : seen > 16 * toy_levels ? 16 * toy_levels : static_cast<int>(seen);
 }
 
-// Words of the body as one 32-bit number: each word asks a question that begins with the answer so far.
+// Hash of the words of the body: each word is drawn with the hash so far in the counter.
 std::uint32_t text_hash(std::uint64_t key, const Text& t) {
   std::uint32_t hash = 0;
   for (int i = 0; i < t.length(); ++i)
@@ -289,7 +289,7 @@ SeenText see_text(std::span<const TextBias> biases, const TextFeatures& features
   seen.passed16 = shifted16(verdict.graded16, sums.shift);
   seen.passed = 1 - sums.not_passed;
   seen.vetoed = 1 - sums.not_vetoed;
-  if (seen.passed == 0) seen.passed16 = seen.quality16;  // says nothing: one key for equal distributions
+  if (seen.passed == 0) seen.passed16 = seen.quality16;  // unused: one key for equal distributions
   const unsigned hacks = static_cast<unsigned>(Requirement::repetition) | static_cast<unsigned>(Requirement::padding);
   seen.hack = (verdict.violations & hacks) != 0;
   return seen;

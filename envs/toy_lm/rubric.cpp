@@ -1,4 +1,4 @@
-// The rubric of the toy world, one short function a requirement and a rubric.
+// Checks the requirements and grades the rubrics of the toy world, one short function each.
 #include "envs/toy_lm/rubric.hpp"
 
 #include "kernels/shared/failure.hpp"
@@ -12,7 +12,7 @@ int count(const Text& t, WordClass c) {
   return n;
 }
 
-// Where a word first stands in the body; its length when it does not.
+// First place of a word in the body; the body's length if it does not occur.
 int first_place(const Text& t, Token word) {
   int i = 0;
   while (i < t.length() && t.body[i] != word) ++i;
@@ -113,7 +113,7 @@ std::uint16_t find_violations(const Text& t) {
   return static_cast<std::uint16_t>(mask);
 }
 
-// In the hard world a fact counts when every fact of the context before it counts and is first named before it.
+// In the hard world a fact counts only if all earlier facts of the context count and are first named before it.
 int helpfulness_points(const Text& t) {
   int named = 0, last = -1;
   for (const Token fact : t.prompt->facts) {
@@ -126,7 +126,7 @@ int helpfulness_points(const Text& t) {
   return 16 * named;
 }
 
-// A connective between two different claims is a link; any other hangs. In the hard world another persona's links earn half.
+// A connective between two different claims is a link; any other is hanging. In the hard world another persona's link earns half.
 int logic_points(const Text& t) {
   int links = 0, foreign = 0, hanging = 0;
   for (int i = 0; i < t.length(); ++i) {
@@ -146,7 +146,7 @@ int conciseness_points(const Text& t) {
   return between(16 - 4 * count(t, WordClass::filler) - 2 * beyond, 0, 16);
 }
 
-// Sentences end at separators; behind the last one stands another sentence, unless nothing does.
+// Separators end sentences. Words behind the last separator are a sentence too; an empty body is one bad sentence.
 int clarity_points(const Text& t) {
   int bad = 0, words = 0;
   const auto close = [&] {
@@ -184,36 +184,6 @@ Verdict judge_text(const Text& t) {
 
 Verdict judge(const ToyLm& world, const ToyPrompt& prompt, std::span<const Token> response) {
   return judge_text(read_text(world, prompt, response));
-}
-
-// Two linked pairs of claims, the third fact, a word of tone: ten words. Plain words and facts told again fill up to the least length.
-std::vector<Token> best_response(const ToyLm& world, const ToyPrompt& p) {
-  const Vocabulary& v = world.vocabulary;
-  const bool swap = p.kind == KeywordOrder::reversed;
-  const Token first = p.keywords[swap ? 1 : 0], second = p.keywords[swap ? 0 : 1];
-  const bool hard = world.config.difficulty == Difficulty::hard;
-  const Token so = v.word(WordClass::connective, hard ? p.persona : 1), because = v.word(WordClass::connective, hard ? p.persona : 2);
-  const Token tone = v.word(WordClass::tone, p.persona * tone_words_each);
-  std::vector<Token> r{first, so, p.facts[0], v.separator(), p.facts[1], because, p.facts[2], v.separator(), tone, second};
-  std::vector<Token> rest;
-  const int plain = v.count(WordClass::plain) < 6 ? v.count(WordClass::plain) : 6;
-  for (int again = 0; again < 2; ++again) {
-    for (int i = 0; i < plain; ++i) rest.push_back(v.word(WordClass::plain, i));
-    rest.insert(rest.end(), p.facts.begin(), p.facts.end());
-  }
-  const std::size_t least = static_cast<std::size_t>(world.range[static_cast<int>(p.length)].least);
-  int sentence = 2;
-  for (std::size_t next = 0; r.size() < least || (sentence == 1 && r.size() > 10);) {
-    if (sentence == most_sentence) {
-      r.push_back(v.separator());
-      sentence = 0;
-    } else {
-      r.push_back(rest[next++]);
-      ++sentence;
-    }
-  }
-  r.push_back(v.end());
-  return r;
 }
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// True quality of a toy response: requirements that must all hold, then rubrics that grade it (docs/toy-lm.md). Exact, no randomness.
+// Computes the true quality of a toy response: requirements that must all hold, then rubrics (docs/toy-lm.md). Exact, no randomness.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace odrpo {
 
-/// A response as the rubric reads it: the body (words before the first end word), each word's class, and whether it ended.
+/// A parsed response: the body (words before the first end word), each word's class, and whether it ended.
 struct Text {
   const ToyLm* world = nullptr;
   const ToyPrompt* prompt = nullptr;
@@ -21,8 +21,8 @@ struct Text {
   const Vocabulary& vocabulary() const { return world->vocabulary; }
   LengthRange range() const { return world->range[static_cast<int>(prompt->length)]; }
 };
-/// Reads at most `response_tokens` words; what stands behind the end word or the cap does not count. Throws Failure(Exit::internal) for a
-/// token outside the vocabulary. The text refers to world, prompt and response and must not outlive them.
+/// Reads up to the end word, at most `response_tokens` words. Throws Failure(Exit::internal) for a token outside the vocabulary. The text
+/// refers to world, prompt and response and must not outlive them.
 Text read_text(const ToyLm& world, const ToyPrompt& prompt, std::span<const Token> response);
 
 /// The requirements, as bits of a mask of violations.
@@ -51,7 +51,7 @@ inline constexpr Word<Requirement> requirement_words[] = {
 inline constexpr int toy_requirements = 9;
 inline constexpr int most_uses = 3;  ///< of one word in a response
 
-/// Does one requirement hold? Each looks at the text alone and knows nothing of the others.
+/// Does one requirement hold? Each is independent of the others.
 bool holds_safety(const Text& t);
 bool holds_factuality(const Text& t);
 bool holds_keywords(const Text& t);
@@ -99,8 +99,5 @@ struct Verdict {
 Verdict judge_text(const Text& t);
 /// The same from the response; cost about 20 ns a word.
 Verdict judge(const ToyLm& world, const ToyPrompt& prompt, std::span<const Token> response);
-
-/// A response of true quality 10, end word included; there is one for every prompt of every world.
-std::vector<Token> best_response(const ToyLm& world, const ToyPrompt& prompt);
 
 }  // namespace odrpo

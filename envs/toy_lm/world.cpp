@@ -1,4 +1,4 @@
-// The toy language: words as text and back, length ranges, and prompts drawn by hash.
+// Makes the toy language: words as text, length ranges, and prompts drawn by hash.
 #include "envs/toy_lm/world.hpp"
 
 #include "kernels/random.hpp"
@@ -12,7 +12,7 @@ constexpr std::string_view fillers[toy_fillers] = {"um", "well", "like", "basica
 
 std::string numbered(std::string_view stem, int index) { return std::string(stem) + std::to_string(index); }
 
-// Two or three different numbers below n: the i-th is drawn among those that are left, then steps over the earlier ones in order.
+// `count` different numbers below n: the i-th is drawn among the remaining numbers, then moved past the earlier ones in order.
 template <std::size_t count>
 std::array<int, count> different(const std::uint32_t* random, std::uint32_t n) {
   std::array<int, count> taken{}, sorted{};
@@ -52,26 +52,12 @@ std::string text_of(const Vocabulary& v, std::span<const Token> tokens) {
   return joined(tokens, [&](Token token) { return word_text(v, token); }, " ");
 }
 
-std::optional<std::vector<Token>> tokens_of(const Vocabulary& v, std::string_view text) {
-  std::vector<Token> tokens;
-  while (true) {
-    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-    if (text.empty()) return tokens;
-    const std::string_view word = text.substr(0, text.find(' '));
-    text.remove_prefix(word.size());
-    int token = 0;
-    while (token < v.size && word_text(v, static_cast<Token>(token)) != word) ++token;
-    if (token == v.size) return std::nullopt;
-    tokens.push_back(static_cast<Token>(token));
-  }
-}
-
 ToyLm make_toy_lm(const ToyLmConfig& config, std::uint64_t key) {
   ToyLm world;
   world.config = config;
   world.key = key;
   world.vocabulary = make_vocabulary(config.vocabulary);
-  // a full answer has ten words; the more room the cap leaves beyond those and the end word, the further the classes are apart
+  // a full answer has ten words; the ranges move apart as the cap leaves room beyond these and the end word
   const int room = config.response_tokens - 12;
   world.range = {LengthRange{8, 10 + room / 3}, LengthRange{10, 11 + room / 2}, LengthRange{10 + room / 4, 11 + room}};
   return world;

@@ -1,8 +1,7 @@
-// World `toy-lm`: a vocabulary of word classes, and prompts that are a hash of the world's key (docs/toy-lm.md).
+// Defines the world `toy-lm`: a vocabulary of word classes, and prompts that are a hash of the world's key (docs/toy-lm.md).
 #pragma once
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,8 +51,8 @@ struct Vocabulary {
   constexpr Token separator() const { return 1; }
 };
 
-/// The vocabulary of V words, 40 <= V <= 512: 28 words of fixed classes; of the R = V - 28 others R / 10 are forbidden (at least one),
-/// 3 R / 10 facts and as many keywords (at least four each), the rest plain.
+/// The vocabulary of V words, 40 <= V <= 512. 28 words have fixed classes. Of the other R = V - 28: R / 10 forbidden (at least one),
+/// 3 R / 10 facts and as many keywords (at least four each); the rest are plain.
 constexpr Vocabulary make_vocabulary(int size) {
   const int rest = size - 28, forbidden = rest / 10 > 1 ? rest / 10 : 1, claims = 3 * rest / 10 > 4 ? 3 * rest / 10 : 4;
   const int counts[word_classes] = {1,
@@ -81,8 +80,6 @@ constexpr Vocabulary make_vocabulary(int size) {
 std::string word_text(const Vocabulary& v, Token token);
 /// Tokens as words with spaces between.
 std::string text_of(const Vocabulary& v, std::span<const Token> tokens);
-/// The tokens of words separated by spaces; nothing when one is not a word of the vocabulary.
-std::optional<std::vector<Token>> tokens_of(const Vocabulary& v, std::string_view text);
 
 /// Least and most words of a body (a response without its end word).
 struct LengthRange {
@@ -98,7 +95,7 @@ struct ToyLm {
 };
 ToyLm make_toy_lm(const ToyLmConfig& config, std::uint64_t key);
 
-/// How many different prompts a vocabulary can make.
+/// Number of different prompts of a vocabulary.
 double count_prompts(const ToyLmConfig& config);
 
 /// One prompt: its eight words, and what they mean.
@@ -111,7 +108,7 @@ struct ToyPrompt {
   LengthClass length = LengthClass::brief;
   int persona = 0;  ///< 0..toy_personas-1
 };
-/// Prompt `index` of a world: a hash of (key, index), for any index; those below P are trained on.
+/// Prompt `index` of a world: a hash of (key, index), for any index. Training uses those below P.
 ToyPrompt make_prompt(const ToyLm& world, std::uint32_t index);
 /// Prompts first .. first + count - 1.
 std::vector<ToyPrompt> make_prompts(const ToyLm& world, std::uint32_t first, int count);

@@ -1,4 +1,4 @@
-// Moments by the histograms of each prompt, the linear systems of the best map, and the prior that follows.
+// Computes moments by the histograms of each prompt, solves the linear systems of the best map, and finds the prior that follows.
 #include "estimators/theory/bound.hpp"
 
 #include <algorithm>
@@ -58,8 +58,8 @@ struct ByScore {
   }
 };
 
-/// visit(place, probability, counts) for the histograms of Multi(members, p) that are likely enough, level by level from the highest:
-/// each takes from what is left by a binomial distribution, so that no branch grows likelier.
+/// visit(place, probability, counts) for the likely histograms of Multi(members, p), level by level from the highest. Each level takes a
+/// binomial count of what is left, so no branch grows likelier.
 template <class Visit>
 class LikelyHistograms {
  public:
@@ -99,7 +99,7 @@ class LikelyHistograms {
   std::vector<double> share_;  ///< [levels] of level k among the levels up to k
 };
 
-/// Solves X Y = R for a symmetric positive semidefinite matrix [n][n] and `columns` right sides [n][columns] in its range, by Cholesky's
+/// Solves X Y = R for a symmetric positive semidefinite matrix [n][n] and `columns` right sides [n][columns] in its range. Uses Cholesky's
 /// decomposition with pivots; what depends on earlier pivots gets 0.
 void solve_semidefinite(std::vector<double> x, std::size_t n, std::span<const double> right, std::size_t columns, std::span<double> out) {
   std::vector<std::size_t> order(n);
@@ -136,7 +136,7 @@ void solve_semidefinite(std::vector<double> x, std::size_t n, std::span<const do
   }
 }
 
-/// The index, where it is not too large.
+/// The index; throws where it would be too large.
 HistogramIndex checked_index(const BoundProblem& problem) {
   UpdateMoments::check_size(problem.levels, problem.members);
   return {problem.levels, problem.members};
@@ -145,7 +145,7 @@ HistogramIndex checked_index(const BoundProblem& problem) {
 }  // namespace
 
 void UpdateMoments::check_size(int levels, int members) {
-  constexpr double steps = 2000;  // a histogram
+  constexpr double steps = 2000;  // per histogram
   check_histogram_work(levels, members, steps);
 }
 
@@ -269,7 +269,7 @@ std::vector<double> estimator_map(const EstimatorConfig& config, std::span<const
   return map;
 }
 
-// Goes through the histograms of a group.
+// Posterior estimators: visits every histogram of a group.
 
 namespace {
 

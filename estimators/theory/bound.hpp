@@ -1,4 +1,4 @@
-// The best map from a group's scores to advantages, for one policy and one judge, and how far an estimator stays below it.
+// Computes the best map from a group's scores to advantages, for one policy and one judge, and how far an estimator stays below it.
 #pragma once
 #include <span>
 #include <vector>
@@ -25,24 +25,24 @@ struct BoundProblem {
   std::size_t parameters() const { return prompts.front().gradient.size(); }
 };
 
-/// Moments of the update u = sum over a batch's groups and members of A(h, k) s, A a map with an entry for each (histogram, score)
-/// (HistogramIndex). R(A) = (E<u, g*>)^2 / (E|u|^2 |g*|^2), 0..1: the share of what a step along g* gains that a step along u gains, each of
-/// the best length where the loss is a sphere. With b(h, k) = E[1_h sum over i with score k of <s_i, g*>], S = E of the sums of <s_i, s_j>
-/// (block-diagonal in h) and M A = E of one group's update: E<u, g*> = b'A, E|u|^2 = A'(S + (B - 1) M'M)A up to factors of B; the second
-/// term is 0 where prompts have parameters of their own.
+/// Moments of the update u = sum over a batch's groups and members of A(h, k) s. A is a map with an entry for each (histogram, score)
+/// (HistogramIndex). R(A) = (E<u, g*>)^2 / (E|u|^2 |g*|^2), 0..1: what a step along u gains, as a share of what a step along g* gains. Each
+/// step has the best length, and the loss is a sphere. Notation: b(h, k) = E[1_h sum over i with score k of <s_i, g*>]; S = E of the sums
+/// of <s_i, s_j>, block-diagonal in h; M A = E of one group's update. Up to factors of B, E<u, g*> = b'A and
+/// E|u|^2 = A'(S + (B - 1) M'M)A; the second term is 0 where prompts have parameters of their own.
 class UpdateMoments {
  public:
-  /// Failure(Exit::limits) where so many levels and members have too many histograms.
+  /// Throws Failure(Exit::limits) where `levels` and `members` give too many histograms.
   static void check_size(int levels, int members);
   /// Sums over the prompts' histograms of at least probability 1e-13. Failure as check_size().
   explicit UpdateMoments(const BoundProblem& problem);
   const HistogramIndex& index() const { return index_; }
   double probability(std::size_t histogram) const { return probability_[histogram]; }  ///< mean over prompts
-  /// A solution of (S + (B - 1) M'M) A = b, which maximises R; 0 where a histogram never comes.
+  /// A solution of (S + (B - 1) M'M) A = b, which maximises R; 0 where a histogram never occurs.
   std::vector<double> best_map() const;
   /// R of a map [entries]; NaN where it is 0 everywhere.
   double efficiency(std::span<const double> map) const;
-  /// The map times the factor that makes its mean square 1 over scores as they come.
+  /// The map times the factor that makes its mean square 1 over the scores that occur.
   std::vector<double> scaled(std::vector<double> map) const;
 
  private:
@@ -63,8 +63,8 @@ class UpdateMoments {
 /// An estimator's map for that index, on levels of those values. Failure(Exit::limits) for what theory_refusal() refuses.
 std::vector<double> estimator_map(const EstimatorConfig& config, std::span<const double> values, const HistogramIndex& index);
 
-/// E cos(u, g*) by Monte Carlo: the first `batches` batches of that key, the same for all maps. Where each prompt has parameters of its own
-/// g* is that of the batch's prompts.
+/// E cos(u, g*) by Monte Carlo: the first `batches` batches of that key, the same for all maps. Where each prompt has parameters of its
+/// own, g* is that of the batch's prompts.
 struct MeanCosine {
   double mean = 0, error = 0;   ///< and its standard error
   double less = 0, less_error = 0;  ///< mean difference from the first map, and its standard error
@@ -72,9 +72,9 @@ struct MeanCosine {
 std::vector<MeanCosine> mean_cosines(const BoundProblem& problem, const HistogramIndex& index,
                                      std::span<const std::vector<double>> maps, int batches, std::uint64_t key);
 
-/// A map whose expected cosine is higher: Newton's steps by the diagonal along slopes that are beyond their noise, from a map that is not 0
-/// everywhere; `steps` batches of that key, half of which decide how far to go: only where the gain is beyond twice its standard error. The
-/// map itself, scaled, where no step is.
+/// A map with a higher expected cosine, by Newton's steps with the diagonal from a map that is not 0 everywhere. Steps follow slopes that
+/// are beyond their noise. Uses `steps` batches of that key; half of them decide how far to go: only where the gain is beyond twice its
+/// standard error. Without a step it is the map itself, scaled.
 std::vector<double> improve_cosine(const BoundProblem& problem, const UpdateMoments& moments, const std::vector<double>& from, int steps,
                                    std::uint64_t key);
 
@@ -83,7 +83,7 @@ std::vector<double> improve_cosine(const BoundProblem& problem, const UpdateMome
 /// The map of a posterior estimator with such a model and prior, whose scores are 1..K.
 std::vector<double> posterior_map(const EstimatorConfig& config, const ScoreModel& model, const StatePrior& prior, const HistogramIndex& index);
 
-/// A prior that follows the policy at rest: after `rounds` steps of EM, P(state) <- mean over groups of P(state | group). One step moves it
+/// The prior that follows a policy at rest, after `rounds` steps of EM: P(state) <- mean over groups of P(state | group). One step moves it
 /// as about 1 / (1 - keep) batches do.
 StatePrior followed_prior(const ScoreModel& model, const UpdateMoments& moments, int rounds);
 

@@ -1,4 +1,4 @@
-// Expected cosines of drawn batches, and a map that raises them.
+// Estimates expected cosines from drawn batches, and searches for a map that raises them.
 #include <algorithm>
 #include <limits>
 
@@ -175,7 +175,7 @@ std::vector<double> improve_cosine(const BoundProblem& problem, const UpdateMome
         moved.back()[e] += length * sure * sum / slope[e].bend;
       }
     }
-    // a length is taken where batches that the slopes have not seen show a gain beyond twice its standard error
+    // a length is taken only where fresh batches show a gain beyond twice its standard error
     std::vector<Mean> gain(moved.size());
     for (int n = 0; n < batches; ++n) {
       batch.draw_batch(number++);

@@ -1,4 +1,4 @@
-// Sums over histograms of scores; given a group's scores, its members' true levels are independent.
+// Computes the field of scores from a judge by sums over histograms of scores; given these, members' true levels are independent.
 #include <algorithm>
 #include <limits>
 
@@ -13,7 +13,7 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double rounding = 1e-12;  ///< of an expected advantage, beside the largest of its group
 
-/// Levels and scores that meet: p, the channel and what follows from them.
+/// True levels and scores together: p, the channel and what follows from them.
 struct Joint {
   std::span<const double> p, channel;
   std::size_t levels = p.size();
@@ -29,7 +29,7 @@ struct Joint {
   }
 };
 
-/// The expectation and the flips: sums over others.
+/// Adds the expectation and the flips: sums over histograms of others.
 void add_others(const TheorySetting& s, const Joint& joint, double weight, ChannelField& out) {
   const std::size_t levels = joint.levels;
   OthersMap map(s);
@@ -52,7 +52,7 @@ void add_others(const TheorySetting& s, const Joint& joint, double weight, Chann
   });
 }
 
-/// From the weight of lower levels that are above to shares of all lower levels.
+/// Turns weights of lower levels with a higher expectation into shares of all lower levels.
 void divide_flips(std::span<const double> p, ChannelField& out) {
   double below = 0, pairs = 0, all = 0;
   for (std::size_t j = 0; j < p.size(); ++j) {
@@ -63,7 +63,7 @@ void divide_flips(std::span<const double> p, ChannelField& out) {
   out.all_flips = pairs > 0 ? all / pairs : nan;
 }
 
-/// Mean and second moments: sums over whole groups. Of the members n_k at score k, each has the true level j with probability truth[k][j].
+/// Adds mean and second moments: sums over whole groups. Each member at score k has the true level j with probability truth[k][j].
 void add_moments(const TheorySetting& s, const Joint& joint, double weight_of_kind, std::span<double> total, ChannelField& out) {
   const std::size_t levels = joint.levels;
   const Multinomial multinomial(joint.seen, s.members);
@@ -101,13 +101,6 @@ double mean_under(std::span<const double> p, std::span<const double> x) {
 }
 
 }  // namespace
-
-LevelChannel exact_channel(int levels) {
-  const auto n = static_cast<std::size_t>(levels);
-  LevelChannel exact{1, std::vector<double>(n * n, 0.0)};
-  for (std::size_t k = 0; k < n; ++k) exact.probability[k * n + k] = 1;
-  return exact;
-}
 
 double channel_field_work(const TheorySetting& s, std::size_t kinds) {
   const OthersMap map(s);

@@ -1,4 +1,4 @@
-// Sums of advantages over every histogram of others; potentials of levels.
+// Sums advantages over every histogram of others, and computes potentials of levels.
 #include "estimators/theory/field.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace odrpo {
 namespace {
 
-/// The steps of the differences between all levels, beside every histogram of M - 2 others. Failure where they are too many.
+/// The steps of the differences between all levels, for every histogram of M - 2 others. Failure where they are too many.
 double check_differences(const TheorySetting& s, const OthersMap& map) {
   return check_histogram_work(s.levels(), s.members - 2, 0.5 * s.levels() * s.levels() * map.difference_cost());
 }
@@ -159,7 +159,7 @@ double relative_curl(const TheorySetting& s, std::span<const double> p) {
       for (std::size_t i = 0; i < levels; ++i) jacobian[j * levels + i] += probability * gain[i];
     }
   });
-  // C J C, C = I - 11'/K: what the tangent space sees of it
+  // C J C, C = I - 11'/K: the part in the tangent space
   std::vector<double> row(levels, 0.0), column(levels, 0.0);
   double grand = 0;
   for (std::size_t j = 0; j < levels; ++j)

@@ -1,4 +1,4 @@
-// Fast forms of a member's advantage by its others; tests hold them to group_advantages().
+// Computes a member's advantage from the others in fast forms; tests compare them with group_advantages().
 #include "estimators/theory/others.hpp"
 
 #include <algorithm>
@@ -103,14 +103,14 @@ LevelOthers::LevelOthers(const TheorySetting& s)
         missed_[at] = gaps[static_cast<std::size_t>(k - 1)] * shares.missed;
       }
   reach_.resize(s.values.size());
-  // the lower median is the member (M-1)/2 of the sorted group, the upper one M/2, from 0: so many others are at its level or above
+  // the lower median is member (M-1)/2 of the sorted group, from 0, the upper one M/2: M less that many members reach its level
   at_least_[0] = members_ - (members_ - 1) / 2;
   at_least_[1] = members_ - members_ / 2;
   sums_.assign(static_cast<std::size_t>(medians), std::vector<double>(s.values.size()));
   made_.assign(static_cast<std::size_t>(medians), 0);
 }
 
-/// Counts c_k, and the highest levels that 0, 1 or 2 more members make the median's.
+/// Reads c_k of the others, and the highest level that the median can have with 0, 1 or 2 more members there.
 void LevelOthers::read(std::span<const int> others) {
   int reach = 0;
   for (std::size_t k = others.size(); k-- > 0;) reach_[k] = reach += others[k];
@@ -124,8 +124,8 @@ void LevelOthers::read(std::span<const int> others) {
     }
 }
 
-/// Twice the median of the others and a member at `high`, and one at `low` <= high unless it is 0. A level is at most the median when
-/// enough members reach it: both of the two at levels up to `low`, one of them up to `high`, none above.
+/// Twice the median of the others, a member at `high`, and one at `low` <= high unless `low` is 0. A level is at most the median when
+/// enough members reach it. Up to `low` both of the two reach it, up to `high` one, above none.
 int LevelOthers::median_index(int high, int low) const {
   if (!reads_median_) return 0;
   int median[2];
@@ -172,7 +172,7 @@ const std::vector<double>& LevelOthers::rising(int median) {
   return sums;
 }
 
-/// Between b and a one of the two reaches each level: A_a - A_b = sum_{b < k <= a} t_k(c_k) - u_k(c_k).
+/// Exactly one of the two members reaches each level above b and up to a: A_a - A_b = sum_{b < k <= a} t_k(c_k) - u_k(c_k).
 void LevelOthers::differences(std::span<const int> others, std::span<double> out) {
   read(others);
   const auto levels = static_cast<std::size_t>(levels_);

@@ -1,4 +1,4 @@
-// A member's advantage as a function of its others, all levels at once: the fast form behind the field and its curl.
+// Computes a member's advantage as a function of the others, for all levels at once: the fast form behind the field and its curl.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -30,7 +30,7 @@ class LevelOthers {
   int top_[2][3] = {};                     ///< the highest level that 0, 1 or 2 more members make the median's
   std::vector<double> up_, down_;          ///< sum_{k <= j} t_k(c_k), sum_{k >= j} u_k(c_k)
   std::vector<std::vector<double>> sums_;  ///< by median: sum_{k <= j} t_k(c_k) - u_k(c_k)
-  std::vector<std::uint64_t> made_;        ///< by median: for which others
+  std::vector<std::uint64_t> made_;        ///< by median: the now_ for which sums_ was made
   std::uint64_t now_ = 0;
 };
 
@@ -63,7 +63,7 @@ class AnyOthers {
   std::vector<int> group_;
 };
 
-/// f_k(s) and its differences, for a setting that theory_refusal() does not refuse. Throws Failure(Exit::limits) for one that it refuses.
+/// f_k(s) and its differences. Throws Failure(Exit::limits) for a setting that theory_refusal() refuses.
 class OthersMap {
  public:
   explicit OthersMap(const TheorySetting& setting);
@@ -77,8 +77,7 @@ class OthersMap {
   }
   /// out[k] = the advantage of a member at level k of the group with those counts, 0 at levels that nobody has: group_advantages().
   void advantages(std::span<const int> counts, std::span<double> out);
-  /// Elementary steps of one gain, of one difference and of one group's advantages, roughly: what limits of work count. Measured; a step is
-  /// 2 to 3 ns.
+  /// Elementary steps of one gain, of one difference and of one group's advantages, measured roughly, for limits of work. A step is 2-3 ns.
   double gain_cost() const { return gain_cost_; }
   double difference_cost() const { return difference_cost_; }
   double group_cost() const;

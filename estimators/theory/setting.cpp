@@ -1,4 +1,4 @@
-// The definition of an advantage by level, which settings have one, and the leverage of one score.
+// Computes advantages by level from the definition, refuses settings without them, and measures the leverage of one score.
 #include "estimators/theory/setting.hpp"
 
 #include <limits>

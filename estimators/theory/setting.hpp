@@ -1,5 +1,5 @@
-// What the exact theory is asked about: an estimator, the values of the levels and the size of a group; its definition there, the leverage of
-// one score, and histograms of a group.
+// Describes a setting of the exact theory: an estimator, the values of the levels and the size of a group. Computes advantages by
+// definition, the leverage of one score, and histograms of a group.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace odrpo {
 
-/// A group of `members` whose scores are levels 1..K with the values R_1 < .. < R_K, as the estimators' key `values` has them: cardinal
-/// forms see the values; forms of levels sum Delta_k = R_k - R_(k-1) times what level k gives.
+/// A group of `members` whose scores are levels 1..K with the values R_1 < .. < R_K, as in the estimators' key `values`. Cardinal forms see
+/// the values; forms of levels sum Delta_k = R_k - R_(k-1) times what level k gives.
 struct TheorySetting {
   EstimatorConfig estimator;   ///< its own `values` are not read
   std::vector<double> values;  ///< also of forms that read none: they decide the number of levels
@@ -25,8 +25,8 @@ inline constexpr int most_theory_levels = 1000, most_theory_members = 1000;
 /// The values 1..K.
 std::vector<double> plain_values(int levels);
 
-/// Why the theory says nothing about a setting: posterior estimators and the running median are no functions of the group's scores; a
-/// convention may lack the form; values must ascend, two of them at least; a group has 2..most_theory_members members.
+/// Why the theory says nothing about a setting. Posterior estimators and the running median are no functions of the group's scores. A
+/// convention may lack the form. Two values at least must ascend. A group has 2..most_theory_members members.
 std::optional<std::string> theory_refusal(const TheorySetting& setting);
 
 /// The definition, advantages() of estimators/definition.hpp, for a member at each level of the group with those counts; 0 at levels that
@@ -38,15 +38,15 @@ std::vector<double> level_gaps(std::span<const double> values);
 
 // What one corrupted score does to the advantages of its group.
 
-/// A group before and after one member's score became another one. Root mean squares are over all members; `spread` is the root of the
+/// A group before and after one member's score became another one. Root mean squares are over all members. `spread` is the root of the
 /// clean members' summed squared deviations from their own mean: the contrast that is left among them.
 struct Leverage {
-  double share = 0;  ///< of sum A^2 after, what the corrupted member holds; NaN where all advantages are 0
+  double share = 0;  ///< the corrupted member's part of sum A^2 after; NaN where all advantages are 0
   double rms_before = 0, rms_after = 0;
   double spread_before = 0, spread_after = 0;
 };
 
-/// levels[i] = level of member i, 1..K; that of `member` becomes `outlier`. The setting has as many members; by the definition.
+/// levels[i] = level of member i, 1..K, for each member of the setting; that of `member` becomes `outlier`. By the definition.
 Leverage leverage_of(const TheorySetting& setting, std::span<const int> levels, std::size_t member, int outlier);
 
 // Histograms of a group over K levels: how many there are, each of them in turn, and their multinomial probabilities.
@@ -76,7 +76,7 @@ void for_each_histogram(int levels, int members, Visit visit) {
   }
 }
 
-/// Entries of a map from (histogram, level) to a number: one for each level that a histogram has, histograms in the order of
+/// Entries of a map from (histogram, level) to a number: one for each level that a histogram has. Histograms are in the order of
 /// for_each_histogram(), levels ascending.
 class HistogramIndex {
  public:
@@ -99,8 +99,8 @@ class HistogramIndex {
   std::size_t entries() const { return first_.back(); }
   /// Where the entries of a histogram begin; of histograms() their end.
   std::size_t first(std::size_t histogram) const { return first_[histogram]; }
-  /// Histograms that precede those whose levels above k hold all but `left` members, for giving `n` of these to level k >= 1. A
-  /// histogram's place is the sum over its levels.
+  /// How many histograms come before that of `n` members at level k >= 1, where `left` members are at level k and below. A histogram's
+  /// place is the sum over its levels.
   std::size_t before(int k, int left, int n) const { return before_[at(k, left, n)]; }
   std::size_t place(std::span<const int> counts) const {
     std::size_t place = 0;
@@ -119,7 +119,7 @@ class HistogramIndex {
   std::vector<std::size_t> first_;   ///< [histograms + 1]
 };
 
-/// Probabilities of Multi(members, p) as a chain of binomial distributions: level k takes n_k of those that no level below took, each with
+/// Probabilities of Multi(members, p) as a chain of binomial distributions. Level k takes n_k of those that no level below took, each with
 /// probability p_k / (p_k + .. + p_K). Every sum has terms >= 0, so nothing cancels.
 class Multinomial {
  public:

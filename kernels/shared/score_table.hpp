@@ -1,4 +1,4 @@
-// A table of ratings: what readers of score files make, and what judges are learned from and analysed by.
+// Stores a table of ratings: readers of score files make it; judges are learned from it and analysed by it.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -70,8 +70,8 @@ void for_each_score(const ScoreTable& table, const ScoreTable::Response& r, Call
     if (table.level[i] != ScoreTable::unreadable) call(static_cast<int>(table.level[i]), table.column[i]);
 }
 
-/// The columns in which every response of the prompt that has a score has one that could be read, increasing: the prompt's complete matrix
-/// has these columns, and these responses as rows. Empty when there is none.
+/// The columns in which every response of the prompt that has a score has a readable one, increasing. The prompt's complete matrix has
+/// these columns, and these responses as rows. Empty when there is none.
 inline std::vector<std::uint32_t> complete_columns(const ScoreTable& table, const ScoreTable::Prompt& prompt) {
   std::vector<std::uint32_t> common, both;
   bool first = true;
@@ -89,14 +89,6 @@ inline std::vector<std::uint32_t> complete_columns(const ScoreTable& table, cons
     first = false;
   }
   return common;
-}
-
-/// Is every rating of the prompt in a complete matrix: readable, and all responses in the same columns?
-inline bool is_complete(const ScoreTable& table, const ScoreTable::Prompt& prompt) {
-  const std::size_t columns = complete_columns(table, prompt).size();
-  for (const auto& r : table.responses_of(prompt))
-    if (r.count != columns) return false;
-  return columns > 0;
 }
 
 }  // namespace odrpo

@@ -1,6 +1,6 @@
 """What the gates say of builds with one place of the source changed: a slow-down is found, another order of summation computes something else
 and learns the same, and a changed formula moves what it changes. Also the one test of the gate whose verdicts are of real times: what it looks for
-is several times slower, which no busy machine hides. That other cases are not slower then is shown with made-up times (tests/app/gate_test.py).
+is several times slower, which no busy machine hides. That other cases are not slower then is shown with made-up times (tests/app/gate/gate_test.py).
 
 Usage: planted_test.py PROGRAM FOLDER_OF_PLANTED_PROGRAMS SUITES"""
 import json, os, re, shutil, subprocess, sys

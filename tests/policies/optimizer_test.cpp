@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tests/catch.hpp"
+#include "tests/policies/adam_definition.hpp"
 
 using namespace odrpo;
 

@@ -6,6 +6,7 @@
 #include "envs/toy_lm/rate_texts.hpp"
 #include "tests/catch.hpp"
 #include "tests/envs/toy_lm/chi_square.hpp"
+#include "tests/envs/toy_lm/perfect.hpp"
 
 using namespace odrpo;
 

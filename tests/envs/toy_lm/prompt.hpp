@@ -1,5 +1,6 @@
 // A prompt written by hand, and responses given as words, for the tests of the toy language model.
 #pragma once
+#include <optional>
 #include <random>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,21 @@ inline ToyPrompt hand_prompt(const ToyLm& world, KeywordOrder kind = KeywordOrde
              v.word(WordClass::length, static_cast<int>(length)),
              v.word(WordClass::persona, 0)};
   return p;
+}
+
+/// The tokens of words separated by spaces; nothing when one is not a word of the vocabulary.
+inline std::optional<std::vector<Token>> tokens_of(const Vocabulary& v, std::string_view text) {
+  std::vector<Token> tokens;
+  while (true) {
+    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+    if (text.empty()) return tokens;
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(word.size());
+    int token = 0;
+    while (token < v.size && word_text(v, static_cast<Token>(token)) != word) ++token;
+    if (token == v.size) return std::nullopt;
+    tokens.push_back(static_cast<Token>(token));
+  }
 }
 
 /// The tokens of words; throws when one is misspelt.

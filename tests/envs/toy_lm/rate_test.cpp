@@ -9,6 +9,7 @@
 #include "kernels/shared/words.hpp"
 #include "tests/catch.hpp"
 #include "tests/envs/toy_lm/chi_square.hpp"
+#include "tests/envs/toy_lm/perfect.hpp"
 #include "tests/envs/toy_lm/prompt.hpp"
 
 using namespace odrpo;

@@ -3,6 +3,7 @@
 
 #include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
+#include "tests/envs/toy_lm/perfect.hpp"
 #include "tests/envs/toy_lm/prompt.hpp"
 
 using namespace odrpo;

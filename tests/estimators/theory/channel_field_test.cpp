@@ -12,6 +12,14 @@ using namespace odrpo;
 
 namespace {
 
+// The channel of exact scores: score = true level.
+LevelChannel exact_channel(int levels) {
+  const auto n = static_cast<std::size_t>(levels);
+  LevelChannel exact{1, std::vector<double>(n * n, 0.0)};
+  for (std::size_t k = 0; k < n; ++k) exact.probability[k * n + k] = 1;
+  return exact;
+}
+
 /// Two or three kinds of prompts.
 std::vector<LevelChannel> random_kinds(std::mt19937_64& g, std::size_t levels) {
   std::vector<LevelChannel> kinds;

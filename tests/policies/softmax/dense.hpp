@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "policies/softmax/policy.hpp"
+#include "tests/policies/adam_definition.hpp"
 
 namespace odrpo {
 

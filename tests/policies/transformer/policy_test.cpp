@@ -7,6 +7,7 @@
 #include <random>
 
 #include "tests/catch.hpp"
+#include "tests/policies/adam_definition.hpp"
 #include "tests/policies/transformer/samples.hpp"
 
 using namespace odrpo;

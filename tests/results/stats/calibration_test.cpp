@@ -152,8 +152,8 @@ TEST_CASE("several tasks of equal rows that chose their rates: at most 5 % of fi
       const auto has_star = [&](const std::vector<Difference>& list) {
         bool star = false;
         for (const Difference& d : list) {
-          star = star || d.p_holm < star_below;
-          contradictions += (d.student.lo > 0 || d.student.hi < 0) != (d.p_holm < star_below);
+          star = star || d.p_holm < star_level;
+          contradictions += (d.student.lo > 0 || d.student.hi < 0) != (d.p_holm < star_level);
         }
         return star;
       };
@@ -166,7 +166,7 @@ TEST_CASE("several tasks of equal rows that chose their rates: at most 5 % of fi
       options.contrast.reset();
       runs.other_choices.clear();  // as if nothing had been chosen
       for (const Difference& d : run_statistics(runs, options).differences)
-        if (d.p_holm < star_below) {
+        if (d.p_holm < star_level) {
           ++before;
           break;
         }

@@ -99,7 +99,10 @@ TEST_CASE("a drawn table is as a reader would make it", "[latent]") {
   CHECK(table.columns[3].sample == "1");
   REQUIRE(table.prompts.size() == 5);
   CHECK(table.prompts[4].id == "5");
-  for (const auto& prompt : table.prompts) CHECK(is_complete(table, prompt));
+  for (const auto& prompt : table.prompts) {
+    CHECK(complete_columns(table, prompt).size() == 6);
+    for (const auto& response : table.responses_of(prompt)) CHECK(response.count == 6);
+  }
   CHECK(draw_scores(single_judge(), ScoreShape{1, 1, 2}, 7).table.judges[0].name.empty());
   CHECK_THROWS_AS(draw_scores(pair(), ScoreShape{65536, 65536, 1}, 7), Failure);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# `judge analyze` against arithmetic of its own: agreement, reliability, rows, judges, gold; flags, odd files, bad input. Usage: judge_test.py PROGRAM
+# `judge analyze` against arithmetic of its own: agreement, reliability, rows, judges, gold; flags, odd files, bad input. Usage: analyze_test.py PROGRAM
 import itertools, json, math, os, random, shutil
 
 import checks

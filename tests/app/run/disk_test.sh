@@ -5,7 +5,7 @@
 set -uo pipefail
 program=$(realpath "${1:?usage: disk_test.sh PROGRAM [KILLS] [DISKS] [LIMITS]}")
 kills=${2:-8} disks=${3:-8} limits=${4:-10}
-root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd -P)
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../../.." && pwd -P)
 suite=("$root/suites/smoke.toml" --set suite.seeds=1)
 work=$(mktemp -d)
 failed=0 disk=""

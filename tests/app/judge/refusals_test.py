@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# What `judge analyze`, `fit` and `simulate` say to files and judges that cannot be, and to odd ones that can. Usage: judge_refusals_test.py PROGRAM
+# What `judge analyze`, `fit` and `simulate` say to files and judges that cannot be, and to odd ones that can. Usage: refusals_test.py PROGRAM
 import os, random
 
 import checks

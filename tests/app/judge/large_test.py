@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Ten million scores: written, read and analysed within bounds of memory. Usage: judge_large_test.py PROGRAM
+# Ten million scores: written, read and analysed within bounds of memory. Usage: large_test.py PROGRAM
 import json, os, resource, subprocess
 
 import checks

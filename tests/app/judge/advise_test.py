@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# `judge advise`: what it prints against arithmetic of its own, stopping and going on, and questions that cannot be. Usage: judge_advise_test.py PROGRAM
+# `judge advise`: what it prints against arithmetic of its own, stopping and going on, and questions that cannot be. Usage: advise_test.py PROGRAM
 import json, math, os, signal, subprocess
 
 import checks

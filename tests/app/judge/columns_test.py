@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Files without judges: commands of `judge` find out whether sample columns are the calls of one judge, and name the flag for those of
-# several. Usage: judge_columns_test.py PROGRAM [--measure FILES] (exit 77 without numpy)
+# several. Usage: columns_test.py PROGRAM [--measure FILES] (exit 77 without numpy)
 # --measure prints how often simulated files of one judge (FILES of each shape), and of panels, are taken for those of several.
 import csv, json, subprocess, sys
 
