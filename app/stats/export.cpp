@@ -35,7 +35,7 @@ std::string difference_fields(const Difference* d) {
                      exact(d->student.lo), exact(d->student.hi), exact(d->bootstrap.lo), exact(d->bootstrap.hi), exact(d->p),
                      exact(d->p_holm),
                      std::isnan(d->p_holm)    ? ""
-                     : d->p_holm < star_below ? "true"
+                     : d->p_holm < star_level ? "true"
                                               : "false");
 }
 
@@ -81,7 +81,7 @@ Json difference_object(const Difference& d, const StatsReport& report, bool cont
            {"bootstrap", {{"lo", d.bootstrap.lo}, {"hi", d.bootstrap.hi}}},
            {"p", d.p},
            {"p_holm", d.p_holm},
-           {"star", std::isnan(d.p_holm) ? Json(nullptr) : Json(d.p_holm < star_below)}};
+           {"star", std::isnan(d.p_holm) ? Json(nullptr) : Json(d.p_holm < star_level)}};
   if (!contrast) out["probability_of_improvement"] = estimate_json(d.improvement);
   return out;
 }

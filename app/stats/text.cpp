@@ -126,7 +126,7 @@ std::string differences_text(const StatsReport& report) {
       {columns_of(report.baseline) <= 20 ? "- " + cell_name({report.baseline}) : "- baseline", texts(list,
                                                 [&](const Difference& d) {
                                                   return with_sign(d.student.mean, estimate_text(mean_of(d, report), style)) +
-                                                         (d.p_holm < star_below ? " *" : "");
+                                                         (d.p_holm < star_level ? " *" : "");
                                                 })},
       {"p", texts(list, [](const auto& d) { return p_text(d.p); })},
       {"p Holm", texts(list, [](const auto& d) { return p_text(d.p_holm); })}};
@@ -148,7 +148,7 @@ std::string contrasts_text(const StatsReport& report) {
       {"pairs", texts(list, [](const auto& d) { return std::to_string(d.student.n); })},
       {"difference", texts(list,
                            [&](const Difference& d) {
-                             return with_sign(d.student.mean, number(d.student.mean, style)) + (d.p_holm < star_below ? " *" : "");
+                             return with_sign(d.student.mean, number(d.student.mean, style)) + (d.p_holm < star_level ? " *" : "");
                            })},
       {"t", texts(list, [&](const Difference& d) { return interval_text(d.student.lo, d.student.hi, style); })}};
   if (!report.chose())

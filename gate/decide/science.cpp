@@ -11,11 +11,11 @@
 #include "kernels/shared/utf8.hpp"
 #include "results/export/file_diff.hpp"
 #include "results/stats/power.hpp"
+#include "results/stats/statistics.hpp"
 
 namespace odrpo {
 namespace {
 
-constexpr double moved_below = 0.05;  ///< p after Holm's correction
 constexpr double share_of_gain = 0.9;
 
 struct Pair {
@@ -98,7 +98,7 @@ int pairs_to_decide(const ScienceCell& cell, int tests) {
     const int needed = m.never > 0 || m.undefined > 0 ? 0 : pairs_for_equivalence(m.test.margin, d.sd, d.mean);
     within = within == 0 || needed == 0 ? 0 : std::max(within, needed);
     if (!may_move(m)) continue;
-    const double alpha = moved_below / tests;
+    const double alpha = star_level / tests;
     const bool equal = d.sd <= 1e-13 * std::abs(d.mean);
     moved = fewer(moved, equal ? (d.mean != 0 ? equal_pairs_needed(alpha) : 0) : pairs_needed(std::abs(d.mean), d.sd, alpha));
   }
@@ -109,29 +109,23 @@ int pairs_to_decide(const ScienceCell& cell, int tests) {
 
 void judge(ScienceCell& cell, int tests) {
   for (const ScienceMeasure& m : cell.measures) cell.compared = cell.compared || m.test.difference.n > 0;
-  bool same = cell.compared && cell.failed_old + cell.failed_new == 0, moved = cell.failed_p_holm < moved_below;
+  bool same = cell.compared && cell.failed_old + cell.failed_new == 0, moved = cell.failed_p_holm < star_level;
   for (const ScienceMeasure& m : cell.measures) {
     same = same && passes(m);
-    moved = moved || (may_move(m) && m.p_holm < moved_below);
+    moved = moved || (may_move(m) && m.p_holm < star_level);
   }
   cell.verdict = moved ? ScienceVerdict::moved : same ? ScienceVerdict::same : ScienceVerdict::inconclusive;
   if (cell.verdict == ScienceVerdict::inconclusive) cell.seeds_needed = pairs_to_decide(cell, tests);
 }
 
-/// Holm's correction over all measures and failures of all cells; how many were tested.
+/// Corrects the tests of all measures and failures of all cells as one family; how many were tested.
 int correct(std::vector<ScienceCell>& cells) {
-  std::vector<double> p;
-  for (const ScienceCell& cell : cells) {
-    for (const ScienceMeasure& m : cell.measures) p.push_back(m.test.p);
-    p.push_back(cell.failed_p);
-  }
-  const std::vector<double> adjusted = holm_adjusted(p);
-  std::size_t at = 0;
+  std::vector<FamilyTest> family;
   for (ScienceCell& cell : cells) {
-    for (ScienceMeasure& m : cell.measures) m.p_holm = adjusted[at++];
-    cell.failed_p_holm = adjusted[at++];
+    for (ScienceMeasure& m : cell.measures) family.push_back({m.test.p, &m.p_holm});
+    family.push_back({cell.failed_p, &cell.failed_p_holm});
   }
-  return static_cast<int>(std::count_if(p.begin(), p.end(), [](double x) { return !std::isnan(x); }));
+  return correct_family(family, star_level);
 }
 
 /// Smaller is worse.
@@ -149,7 +143,7 @@ void set_power(ScienceComparison& out) {
   for (const ScienceCell& cell : out.cells) {
     const MeanInterval& d = cell.measures[science_gain].test.difference;
     if (d.n < 2) continue;
-    const double error = median_unbiased_sd(d.sd, d.n) / std::sqrt(d.n), alpha = moved_below / std::max(1, out.tests);
+    const double error = median_unbiased_sd(d.sd, d.n) / std::sqrt(d.n), alpha = star_level / std::max(1, out.tests);
     const Rejection moved = {.factor = student_factor(d.n, 1 - alpha),
                              .margin = cell.measures[science_gain].test.margin / error,
                              .within_factor = student_factor(d.n, 0.9)};

@@ -1,4 +1,4 @@
-// What differs between two result files: settings, runs, values.
+// Finds and prints what differs between two result files: settings, runs, values.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -16,11 +16,11 @@ struct SettingDiff {
 /// A column of numbers that differs between runs of the same id, b - a. Printable.
 struct ValueDiff {
   std::string column;
-  std::size_t runs = 0;       ///< whose numbers differ, those that only one file defines too
+  std::size_t runs = 0;       ///< whose numbers differ, or that only one file defines
   std::size_t undefined = 0;  ///< of those, the ones that only one file defines
   double mean = 0;            ///< of b - a over all common runs that both define; NaN when there is none
-  double largest = 0;         ///< the b - a of the largest size; NaN likewise
-  std::string run;            ///< where that is
+  double largest = 0;         ///< the b - a of the largest absolute value; NaN likewise
+  std::string run;            ///< id of the run that has it
 };
 
 struct FileDiff {
@@ -29,8 +29,8 @@ struct FileDiff {
   std::vector<std::string> only_a, only_b;    ///< ids of runs, the first `ids_kept` of each
   std::size_t count_a = 0, count_b = 0;       ///< how many these are
   std::size_t common = 0;                     ///< runs of both files
-  std::size_t other_key = 0, other_status = 0;  ///< of those: with another configuration; failed in one file alone
-  std::vector<ValueDiff> values;              ///< largest share of differing runs first; without timings
+  std::size_t other_key = 0, other_status = 0;  ///< of these: with another configuration; failed in one file alone
+  std::vector<ValueDiff> values;              ///< most differing runs first; without timings
   std::size_t columns = 0;                    ///< numeric columns without timings that both files have
   bool same_digest = false;                   ///< equal ids, values and curves: the same science
   static constexpr std::size_t ids_kept = 10;

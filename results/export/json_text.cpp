@@ -1,4 +1,4 @@
-// Named arrays as JSON, one line for each; tables as JSON.
+// Writes named arrays as JSON, one line for each, and tables as JSON.
 #include "results/export/json_text.hpp"
 
 #include <algorithm>

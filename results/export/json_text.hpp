@@ -1,4 +1,4 @@
-// JSON for other programs: named arrays, tables; and a guard against keys that stand twice.
+// Writes JSON for other programs: named arrays, tables. Guards against keys that stand twice.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,10 +24,10 @@ struct NamedArray {
   std::vector<std::size_t> shape{};
 };
 
-/// An object by name; numbers that are not finite are null.
+/// One object with the arrays by name; numbers that are not finite are null.
 std::string arrays_json(std::span<const NamedArray> arrays);
 
-// Watches a JSON parser for a key that stands twice in one object, of which the parser would keep the last.
+// Watches a JSON parser for a key that stands twice in one object; the parser alone would keep the last.
 
 /// A callback for Json::parse() that calls twice(key), which throws, at the second of two equal keys of an object; `key` has at most 40 bytes.
 template <class Json, class Twice>

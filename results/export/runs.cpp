@@ -1,4 +1,4 @@
-// Lines of runs and of curves: one list of fields, two ways to write a field.
+// Writes lines of runs and of curves: one list of fields, two ways to write a field.
 #include "results/export/runs.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Runs and curves of a result file as CSV (RFC 4180) or JSON lines, run by run: a million runs need no memory.
+// Writes runs and curves of a result file as CSV (RFC 4180) or JSON lines, run by run: a million runs need no memory.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace odrpo {
 
-/// What of a result file is written.
+/// The part of a result file that is written.
 enum class ExportWhat { runs, curves, all, suite };
 inline constexpr Word<ExportWhat> export_what_words[] = {
     {ExportWhat::runs, "runs", "a line per run: the columns of the root table"},
@@ -36,16 +36,16 @@ struct ExportForm {
   std::vector<std::string> curves;  ///< names of curves; seconds_curve: a field per stage
 };
 
-/// Writes runs one after the other through `put`. Numbers read back as the same doubles (seconds: floats). Undefined: an empty field, or
-/// null; infinity: inf, or 1e999. In CSV a text that a spreadsheet would take for a formula gets an apostrophe and controls but tabs and
-/// line ends are escaped; JSON has every text as it is, in ASCII.
+/// Writes runs one after the other through `put`. Numbers read back as the same doubles (seconds: floats). Undefined is an empty field, or
+/// null; infinity is inf, or 1e999. In CSV a text that a spreadsheet would take for a formula gets an apostrophe, and controls but tabs and
+/// line ends are escaped. JSON has every text as it is, in ASCII.
 class RunExport {
  public:
   using Put = std::function<void(std::string_view)>;
   RunExport(const ResultFile& head, ExportForm form, Put put);
   /// A run of the file; `row` is its row of the root table. The header goes before the first.
   void add(std::size_t row, const RunRecord& run);
-  /// What is still held back is put.
+  /// Puts what is still held back.
   void end();
 
  private:

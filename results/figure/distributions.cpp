@@ -1,4 +1,4 @@
-// Figures of the runs behind the cells: histograms and performance profiles.
+// Builds figures of the runs behind the cells (histograms, performance profiles), and of values that come from no table.
 #include <fmt/format.h>
 
 #include <algorithm>

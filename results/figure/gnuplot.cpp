@@ -1,4 +1,4 @@
-// Starts gnuplot on a script and takes the figure from it.
+// Runs gnuplot on a script and returns the figure. Writes the numbers of a figure as CSV.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 [[noreturn]] void cannot_draw(const std::string& why) { throw Failure(Exit::io, "cannot draw the figure: " + why); }
 
-/// The line of gnuplot's messages that says what is wrong: the last that is not blank.
+/// The line of gnuplot's messages that names the error: the last that is not blank.
 std::string reason(const std::string& messages) {
   std::string last;
   for (const std::string& line : lines_of(messages))

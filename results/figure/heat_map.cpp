@@ -1,4 +1,4 @@
-// Fields of many cells: one image, and its bar of colours.
+// Writes gnuplot's commands for a field of many cells: one image and its colour bar.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -8,7 +8,7 @@
 namespace odrpo {
 namespace {
 
-/// Dots of the image in each cell. Viewers of SVG and PDF smooth an image that they enlarge: with many dots, the edges of cells alone.
+/// Image dots in each cell. Viewers of SVG and PDF smooth an image that they enlarge; with many dots they blur only the edges of cells.
 struct Repeats {
   std::size_t across, up;
 };

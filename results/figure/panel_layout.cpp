@@ -1,4 +1,4 @@
-// Lays panels out in a grid, with room for tick labels, titles and a key below all; and finds round numbers for the ticks of an axis.
+// Lays panels out in a grid, with room for tick labels, titles and a key. Finds round numbers for the ticks of an axis.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ double longest(const std::vector<std::string>& texts) {
   return width;
 }
 
-/// Room around the axes of a panel, how high these are, and their ticks.
+/// Room around the axes of a panel, the height of the axes (`body`), and their ticks.
 struct Room {
   double left, right, top, bottom, body;
   bool tilted = false;
@@ -207,8 +207,8 @@ std::string short_exponent(std::string number) {
   return number;
 }
 
-/// Multiples of a step with as many digits as tell them apart; all of an axis in scientific form where one is very large, or the step very
-/// small.
+/// Texts of multiples of a step, with as many digits as tell them apart. All are in scientific form where one is very large or the step
+/// very small.
 std::vector<std::string> tick_texts(const std::vector<double>& ticks, double step) {
   double largest = 0;
   for (const double tick : ticks) largest = std::max(largest, std::fabs(tick));
@@ -222,7 +222,7 @@ std::vector<std::string> tick_texts(const std::vector<double>& ticks, double ste
   return texts;
 }
 
-/// The least of 1, 2, 5 x 10^n of which a span has at most `most`.
+/// The smallest step of 1, 2 or 5 x 10^n that fits at most `most` times into a span.
 double round_step(double span, double most) {
   const double least = span / std::max(most, 1.0), power = std::pow(10.0, std::floor(std::log10(least)));
   for (const double factor : {1.0, 2.0, 5.0})

@@ -1,4 +1,4 @@
-// What the files of results/figure/ share: axes, panels on the page, looks, scripts. Private to results/figure/.
+// Declares what the files of results/figure/ share: axes, layout, captions, gnuplot scripts. Private to results/figure/.
 #pragma once
 #include <span>
 #include <string>
@@ -17,7 +17,7 @@ struct FigureAxis {
   std::vector<std::string> labels;  ///< of the ticks
 };
 
-/// What an axis has to show: all numbers of it, intervals too. Empty (from > to) when there is none.
+/// The numbers that an axis must show, ends of intervals too. Empty (from > to) when there is none.
 struct NumberRange {
   double from, to;
   bool from_zero = false;  ///< bars, counts and shares begin at 0
@@ -26,13 +26,13 @@ struct NumberRange {
 NumberRange range_of_x(const FigurePanel& panel);
 NumberRange range_of_y(const FigurePanel& panel);
 NumberRange range_of_background(const FigurePanel& panel);
-/// Of the values in a field; both sides of 0 where it is diverging. Never empty.
+/// Range of the values in a field; on both sides of 0 if it is diverging. Never empty.
 NumberRange range_of_colours(const FigurePanel& panel);
 
-/// An axis around a range with at most `most` ticks at round numbers; a margin of 4 % at either end where it does not begin at 0.
+/// An axis around a range, with at most `most` ticks at round numbers. An end that is not 0 gets a margin of 4 %.
 FigureAxis axis_of(const NumberRange& range, std::size_t most);
 
-/// An axis of the cells 1, 2, …, `count`, from the first one's edge to the last one's.
+/// An axis of the cells 1, 2, …, `count`, from the edge of the first to that of the last.
 FigureAxis axis_of_cells(std::size_t count, std::size_t most);
 
 /// An axis from end to end of a range, with at most `most` ticks or a few more.
@@ -52,7 +52,7 @@ struct PanelPlace {
   double title;                                  ///< the middle of the title's line
   bool tilted_names;                             ///< the names of its columns are too long to lie side by side
   std::size_t name_columns;                      ///< characters that fit beside the axis
-  std::size_t title_columns;                     ///< and above it
+  std::size_t title_columns;                     ///< characters that fit above it
   FigureAxis x, y, background;                   ///< of numbers
 };
 
@@ -66,7 +66,7 @@ struct KeyPlace {
 struct FigureLayout {
   double width, height;  ///< of the page
   std::vector<PanelPlace> panels;
-  std::vector<KeyPlace> key;  ///< one for each name; empty where it would have one entry, or the panels name their lines themselves
+  std::vector<KeyPlace> key;  ///< one per name; empty for one name, or where the panels name their lines
 };
 
 /// Inches that a text takes in a wide sans-serif font, roughly.
@@ -79,14 +79,14 @@ FigureLayout layout_of(const Figure& figure, FigureSize size);
 
 // What the builders of figures share. Private to results/.
 
-/// "gain [%]: mean and 95 % t interval over 20 seeds (suite quickstart, digest 0123456789ab)"; a value each. `what`: in place of "mean and
-/// …".
+/// "gain [%]: mean and 95 % t interval over 20 seeds (suite quickstart, digest 0123456789ab)", with a part for each value. `what` replaces
+/// "mean and …".
 std::string tables_caption(std::span<const TableModel> tables, const char* what = nullptr);
 
 /// " (suite quickstart, digest 0123456789ab)".
 std::string source_text(const TableModel& table);
 
-/// The name of a row: "votes=8" of a number, else as tables have it.
+/// The name of a row: "votes=8" for a number, else as in tables.
 std::string series_name(const TableModel& table, std::size_t row);
 
 /// Failure usage when there is no panel, limits when there are more than most_panels.
@@ -94,8 +94,8 @@ void check_panels(const Figure& figure);
 
 // A figure as commands for gnuplot. Private to results/figure/.
 
-/// The whole script; gnuplot writes the figure to its standard output. Texts stand in a data block alone, where gnuplot reads them as they
-/// are: whatever they hold, none is a command.
+/// The whole script; gnuplot writes the figure to its standard output. Texts stand in a data block, so that gnuplot never takes one for a
+/// command.
 std::string figure_script(const Figure& figure, FigureFormat format, FigureSize size);
 
 // Commands for gnuplot that draw values as colours. Private to results/figure/.
@@ -111,7 +111,7 @@ struct ColourBar {
 /// The values of a field as lines of a data block, a row of cells each.
 std::string field_cells(const FigurePanel& panel);
 
-/// The plot of a field whose values are in the data block `name`, over its axes; undefined cells are grey.
+/// The plot of a field, whose values are in the data block `name`, over its axes. Undefined cells are grey.
 std::string field_commands(const FigurePanel& panel, const FigureAxis& colours, const ColourBar& bar, const std::string& name);
 
 }  // namespace odrpo

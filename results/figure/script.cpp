@@ -15,7 +15,7 @@ namespace {
 // (a star: a cross)
 constexpr const char* dash_of[series_dashes] = {"1", "(9,4)", "(3,3)", "(12,3,2,3)", "(1.5,2.5)"};
 constexpr int symbol_of[series_symbols] = {7, 5, 9, 13, 11, 15, 3};
-constexpr std::size_t few_points = 12;  // so many have a symbol each
+constexpr std::size_t few_points = 12;  // up to so many have a symbol each
 
 /// A number as gnuplot reads it.
 std::string script_number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : "NaN"; }
@@ -33,7 +33,7 @@ class Script {
   }
 
  private:
-  /// The variable that has this text; it begins with a letter and a blank in its block, so that none can end the block.
+  /// Adds a text and returns its variable. Each line of the data block begins with "t ", so that no text can end the block.
   std::string text(const std::string& words) {
     std::string line = words;
     std::replace_if(
@@ -53,7 +53,7 @@ class Script {
 
   std::string terminal() const {
     const double dots = format_ == FigureFormat::svg ? 96 : 300, scale = dots / 72;
-    constexpr double cairo_size = 0.75 * point_size;  // which those terminals take for 1/96 inch
+    constexpr double cairo_size = 0.75 * point_size;  // the cairo terminals take it for 1/96 inch
     if (format_ == FigureFormat::pdf)
       return fmt::format(
           "set terminal pdfcairo noenhanced color size {:.4f}in,{:.4f}in font \"sans,{}\" fontscale 1 linewidth 1.1 pointscale 0.6\n",

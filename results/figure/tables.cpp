@@ -1,4 +1,4 @@
-// Figures of the cells of tables: lines, bars, forest, heat map; and the captions, checks and looks that all builders of figures share.
+// Builds figures of the cells of tables: lines, bars, forest, heat map. Makes the captions, checks and looks that all builders share.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace odrpo {
 namespace {
 
-/// The numbers that the columns are. Failure usage when one is none.
+/// The columns as numbers. Failure usage when one is no number.
 std::vector<double> column_numbers(const TableModel& table) {
   std::vector<double> numbers;
   for (const std::string& column : table.columns) {

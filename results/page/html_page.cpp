@@ -1,4 +1,4 @@
-// The page as a whole: its head with the policy, its sections, its style sheet and its script.
+// Writes the whole page: head with Content-Security-Policy, sections, style sheet and script.
 #include "results/page/html_page.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ using page::cut_text;
 
 constexpr std::string_view mark = "<meta name=\"generator\" content=\"odrpo-bench";
 
-/// A fact or the reason of a failure: longer ones are cut.
+/// Characters of a fact or of a failure's reason; longer ones are cut.
 constexpr std::size_t longest_text = 2000;
 
 std::string head(const HtmlPage& p, const std::string& title) {
@@ -33,7 +33,7 @@ std::string head(const HtmlPage& p, const std::string& title) {
       page::style_text);
 }
 
-/// A section with its title, when it has content.
+/// A section of the page. One without content is left out.
 struct Section {
   std::string id, title, content;
 };
@@ -151,7 +151,7 @@ bool is_html_page(std::string_view text) { return text.substr(0, 512).find(mark)
 
 }  // namespace odrpo
 
-// The style sheet and the script of a page. The script makes a header of a table a button that sorts its rows.
+// The style sheet and the script of a page. The script turns the headers of a table into buttons that sort its rows.
 
 namespace odrpo::page {
 

@@ -1,4 +1,4 @@
-// Escaping for HTML, and hashes as a policy names them.
+// Escapes and cuts text for HTML, hashes it for a Content-Security-Policy, and writes lists.
 #include "results/page/html_text.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Any text inside HTML, SVG or XML: escaping, cutting, hashes.
+// Declares the parts of a page: escaped, cut and hashed text, tables, lists.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -10,20 +10,20 @@
 
 namespace odrpo::page {
 
-/// A text cut after so many characters, with "…" where it was cut.
+/// The text, cut after `characters` characters, with "…" where it was cut.
 std::string cut_text(std::string_view text, std::size_t characters);
 
 /// "sha256-…=": a text's hash as a Content-Security-Policy names it.
 std::string policy_hash(std::string_view text);
 
-/// The page's style sheet and script: they stand in it verbatim, once.
+/// The page's style sheet and script; a page contains each verbatim, once.
 extern const std::string_view style_text, script_text;
 
-/// Appends the tables of a model, block by block, and what is said below them. Rows that do not fit below `limit` bytes of `out` are left
-/// out, and a sentence says how many.
+/// Appends the tables of a model, block by block, and the sentences below them. Rows beyond `limit` bytes of `out` are left out; a sentence
+/// gives their number.
 void append_tables(std::string& out, const TableModel& table, std::size_t limit);
 
-/// Appends <ul>: as many items (HTML) as fit in `bytes`, and how many more there are.
+/// Appends <ul> with as many items (HTML) as fit in `bytes`, and the number of those left out.
 void append_list(std::string& out, const std::vector<std::string>& items, std::size_t bytes);
 
 }  // namespace odrpo::page

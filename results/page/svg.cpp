@@ -1,4 +1,4 @@
-// SVG inside a page: a drawing made to stand among others, and the check that it is harmless.
+// Rewrites an SVG drawing to stand in a page beside others, and checks that a drawing is harmless.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ std::size_t past_blanks(std::string_view svg, std::size_t at) {
   return at;
 }
 
-/// The tag behind the "<" at `at`, which is behind its ">" then; what is wrong with it instead.
+/// Reads the tag whose "<" is at `at`, and moves `at` behind its ">". Returns what is wrong with the tag, if anything.
 std::optional<std::string> read_tag(std::string_view svg, std::size_t& at, Tag& tag) {
   tag = {};
   ++at;
@@ -84,7 +84,7 @@ std::string attribute_problem(std::string_view name, std::string_view value) {
   return "";
 }
 
-/// An attribute as it stands in a page: names of parts begin with `prefix`; nothing where a page does not take it.
+/// An attribute for a page, with `prefix` before ids; empty if a page does not allow it.
 std::string attribute_text(std::string_view name, std::string_view given, const std::string& prefix) {
   std::string value(given);
   if (name == "id") value = prefix + value;
@@ -94,7 +94,7 @@ std::string attribute_text(std::string_view name, std::string_view given, const 
   return fmt::format(" {}=\"{}\"", name, value);
 }
 
-/// The attributes of a tag, those in its `style` too, which has the last word; each once.
+/// The attributes of a tag, each once. Its `style` becomes attributes, which override the others.
 std::string attributes_text(const Tag& tag, const std::string& prefix) {
   std::vector<std::pair<std::string_view, std::string_view>> all;
   const auto bare = [](std::string_view text) { return trimmed(text, " \t\n\r\f"); };
@@ -115,7 +115,7 @@ std::string attributes_text(const Tag& tag, const std::string& prefix) {
   return out;
 }
 
-/// The root of a drawing: its size times `scale`, its box, and a name for readers of the page who do not see it.
+/// The root <svg> tag: size times `scale`, viewBox, and `title` as aria-label.
 std::string root_text(const Tag& tag, const std::string& title, double scale) {
   std::string size;
   for (const auto& [name, value] : tag.attributes)

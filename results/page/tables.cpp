@@ -1,4 +1,4 @@
-// The tables of a page: one HTML table per block, whose headers name the number behind each cell for sorting.
+// Writes the tables of a page: one HTML table per block. Each cell carries the number that the page's script sorts by.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ namespace odrpo::page {
 namespace {
 
 constexpr std::size_t longest_name = 300;     ///< characters of a name that are shown
-constexpr std::size_t wide_table = 10;        ///< columns with comparisons; a wider one is printed on a page across
+constexpr std::size_t wide_table = 10;        ///< columns with comparisons; a wider table is printed in landscape
 constexpr std::size_t short_name = 32;        ///< columns of a name that stays in one line
 constexpr std::size_t legend_bytes = 20'000;  ///< of one table
 
@@ -42,7 +42,7 @@ std::vector<double> numbers_of(const TableCell& cell, const TableModel& table, s
   return numbers;
 }
 
-/// "74.1 ± 0.8": its first word, bold where it is among the best, then the rest; a star at a place of its own.
+/// "74.1 ± 0.8": the first word, bold if it is among the best, then the rest. The star has an element of its own.
 std::string cell_html(const std::string& text, bool bold, bool starred) {
   const std::size_t end = std::min(text.find(' '), text.size());
   std::string first = markup_text(text.substr(0, end)), rest = text.substr(end);
@@ -62,7 +62,7 @@ std::string statistic_of(const TableModel& table, std::size_t column) {
   return value.median ? "median" : value.share ? "share" : "mean";
 }
 
-/// The header: one line, or with comparisons two, of which the first spans cell and comparison.
+/// The header: one line; with comparisons two, of which the first spans the cell and its comparison.
 std::string head_html(const TableModel& table, const Grid& grid, std::size_t columns) {
   const bool two = table.spec.compares();
   std::string first =
@@ -97,7 +97,7 @@ std::string row_html(const TableModel& table, const TableBlock& block, const Gri
   return out + "</tr>\n";
 }
 
-/// Appends one block; returns how many of its rows have found room.
+/// Appends one block; returns how many of its rows fit.
 std::size_t append_block(std::string& out, const TableModel& table, const TableBlock& block, const NumberStyle& style, std::size_t limit) {
   const Grid grid = grid_of(table, block, style);
   const std::size_t columns = std::min(grid.heading.size(), page_columns);

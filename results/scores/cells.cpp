@@ -1,4 +1,4 @@
-// Cells to table: a counting sort by response, then each response's few ratings by column.
+// Makes a table of the cells of a file: a counting sort by response, then a sort of each response's few ratings by column. Numbers ids.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint32_t most_columns = 65536;
 
-/// Columns of the cells in the order of the table, and what a cell's column number becomes.
+/// The columns in the order of the table; `rank` maps a cell's column number to its place there.
 struct Columns {
   std::vector<ScoreTable::Column> list;
   std::vector<std::uint32_t> rank;
@@ -32,7 +32,7 @@ Columns order_columns(const ScoreCells& cells, const std::vector<std::uint32_t>&
   return c;
 }
 
-/// Ratings of every judge are numbered 1, 2, … inside a response. `column` holds judges, in order of response, and then columns.
+/// Numbers the ratings of each judge 1, 2, … inside a response. `column` holds judges, in order of response, and then columns.
 std::vector<ScoreTable::Column> number_columns(const std::vector<std::uint32_t>& start, std::size_t judges,
                                                std::vector<std::uint32_t>& column) {
   std::vector<std::uint32_t> most(judges, 0), count(judges, 0), base(judges, 0);
@@ -54,7 +54,7 @@ std::vector<ScoreTable::Column> number_columns(const std::vector<std::uint32_t>&
   return list;
 }
 
-/// Tells of every rating but the first in this cell.
+/// Reports every rating but the first in this cell.
 void tell_twice(const ScoreCells& cells, std::uint32_t response, std::uint32_t column, CsvErrors& errors) {
   std::string what;
   for (std::size_t i = 0; i < cells.response.size() && !errors.enough(); ++i) {
@@ -130,7 +130,7 @@ ScoreTable make_score_table(ScoreCells cells, std::vector<double> values, CsvErr
   if (errors.any()) return table;
   for (auto* done : {&cells.response, &cells.column, &cells.line}) std::vector<std::uint32_t>().swap(*done);
 
-  // a sample's id that (almost) no other response has is no column of a matrix
+  // so many sample ids differ between responses: they name no columns
   if (columns.list.size() > most_columns && !cells.numbered) {
     for (auto& c : table.column) c = columns.list[c].judge;
     table.notes.push_back("its " + std::to_string(columns.list.size()) +
@@ -140,7 +140,7 @@ ScoreTable make_score_table(ScoreCells cells, std::vector<double> values, CsvErr
   }
   table.columns = std::move(columns.list);
 
-  // codes to levels; blank cells leave
+  // codes to levels; blank cells are dropped
   std::vector<std::uint8_t> level_of(256, ScoreTable::unreadable);
   for (std::size_t v = 0; v < cells.values.size(); ++v) {
     const auto at = std::lower_bound(values.begin(), values.end(), cells.values[v]);

@@ -1,4 +1,4 @@
-// The reader of comma-separated text, and its list of mistakes.
+// Reads comma-separated text record by record, and lists its mistakes.
 #include "results/scores/csv.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 namespace odrpo {
 namespace {
 
-/// Bytes of the UTF-8 character that `s` starts with; 0 when it is none, or cannot be seen.
+/// Bytes of the UTF-8 character that `s` starts with; 0 when it is none, or is invisible.
 std::size_t printable(std::string_view s) {
   const Character c = first_character(s);
   return is_control(c.point) || is_invisible(c.point) ? 0 : c.bytes;

@@ -1,4 +1,4 @@
-// Comma-separated text, record by record (RFC 4180): fields with their places, for messages that point at file:line:column.
+// Reads comma-separated text record by record (RFC 4180), with the place of each field for messages at file:line:column.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -22,15 +22,15 @@ struct CsvField {
 class CsvErrors {
  public:
   explicit CsvErrors(std::string file) : file_(std::move(file)) {}
-  /// From here on a message that is there already is counted with it, wherever it stands.
+  /// From now on a repeated message is counted with the first of its text, wherever it stands.
   void count_same() { counts_same_ = true; }
-  /// `more` belongs to the first one alone.
+  /// Of counted messages only the first keeps its `more`.
   void add(long line, long column, std::string message, std::string more = "");
   std::size_t size() const { return size_; }
   bool any() const { return !list_.empty(); }
   bool enough() const { return list_.size() > most; }
-  /// `FILE:LINE:COLUMN: error: message` of the first 20, a line each, ` (5 times)` behind one that is counted; a last line `… and more`
-  /// when there are more.
+  /// `FILE:LINE:COLUMN: error: message` of the first 20, a line each, with ` (5 times)` behind one that is counted. A last line `… and
+  /// more` when there are more.
   std::string text() const;
 
  private:
@@ -53,7 +53,7 @@ class CsvReader {
   explicit CsvReader(std::string_view text, char separator = ',');
   /// The next record into `fields`; false at the end. A quote that is not closed, or closed amid a field, is added to `errors`.
   bool next(std::vector<CsvField>& fields, CsvErrors& errors);
-  /// Comments so far that hold a separator, as a row does whose first field starts with `#`.
+  /// Comments so far that hold a separator: perhaps rows whose first field starts with `#`.
   long row_comments() const { return row_comments_; }
 
  private:
@@ -69,29 +69,29 @@ class CsvReader {
 /// The text of a field, with doubled quotes made single.
 std::string csv_text(const CsvField& field);
 
-/// The number that a whole text is, or nothing; nothing for "nan" too.
+/// The number that the whole text spells; nothing where it spells none, or "nan".
 std::optional<double> number_of(const std::string& text);
 
 /// The shortest text that reads back as the same number; empty where it is NaN.
 std::string exact_text(double value);
 
-/// A field as a file has it (RFC 4180). A spreadsheet takes text that begins with one of = + - @ for a formula: an apostrophe before it
+/// A field of a CSV file (RFC 4180). A spreadsheet takes text that begins with = + - @, tab or CR for a formula: an apostrophe before it
 /// keeps it text. Numbers stay as they are, and "-" alone, which is no formula.
 std::string csv_field(const std::string& text);
 
-/// "UTF-16" or "UTF-32" for text that begins like it, with a byte order mark or without; else empty.
+/// "UTF-16" or "UTF-32" for text of this encoding, with or without a byte order mark; else empty.
 std::string_view wide_encoding(std::string_view text);
 
 /// Adds one mistake where a text is no CSV at all: UTF-16, gzip, a spreadsheet, a NUL byte, lines that end in CR alone.
 void check_csv_format(std::string_view text, CsvErrors& errors);
 
-/// Adds one mistake where the first record of a file is no header: whole numbers alone, a line for Excel, columns that other marks than
-/// the separator separate. `wanted` says what a header must be.
+/// Adds one mistake where the first record of a file is no header: whole numbers alone, a line for Excel, or another separator. `wanted`
+/// says what a header must be.
 void check_csv_header(const std::vector<CsvField>& fields, const std::string& wanted, CsvErrors& errors, char separator = ',');
 
-/// Text of a file made fit for a terminal: in double quotes, control characters and what is not UTF-8 as \xNN, cut after 40 characters.
+/// Text of a file for a terminal: in quotes, control and invisible characters and invalid UTF-8 as \xNN, cut after 40 characters.
 std::string shown_cell(std::string_view text);
-/// The same without quotes and whole: for names that the user gave.
+/// The same without quotes, cut after 400 characters: for names that the user gave.
 std::string shown_list(std::string_view text);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// Rows of files of scores: of CSV and TSV with their header, of JSON lines.
+// Reads rows of files of scores: CSV and TSV with a header, JSON lines.
 #include "results/scores/rows.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 bool same_letter(char a, char b) { return a == b || ((a ^ b) == 32 && (a | 32) >= 'a' && (a | 32) <= 'z'); }
 bool same_but_case(std::string_view a, std::string_view b) { return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_letter); }
 
-/// Without spaces around it.
+/// The whole number that a text spells, without the spaces around it.
 std::optional<long long> whole_number(std::string_view text) { return number_from<long long>(trimmed(text, " ")); }
 
 std::string wanted(const ScoreColumns& c) { return c.prompt + "," + c.response + "," + (c.sample.empty() ? "" : c.sample + ",") + c.score; }
@@ -110,7 +110,7 @@ namespace {
 
 using json = nlohmann::json;
 
-/// What a parse meets, with what it keeps of an object: the values of the wanted keys as text. (The interface of json::sax_parse.)
+/// Keeps the values of the wanted keys of an object as text. (The interface of json::sax_parse.)
 class Keeper {
  public:
   enum class Kind : char { absent, null, text, bad };
@@ -171,7 +171,7 @@ class Keeper {
   unsigned wanted_ = 0;  ///< a bit for each field of the current key
 };
 
-/// Where a key stands last in its line, 1-based; 1 where it is written in another way.
+/// Column of the last place of a key in its line, 1-based; 1 where it is spelt in another way.
 long column_in(std::string_view line, const std::string& key) {
   const auto at = line.rfind('"' + key + '"');
   return at == std::string_view::npos ? 1 : static_cast<long>(at) + 1;

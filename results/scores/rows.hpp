@@ -1,4 +1,4 @@
-// A file of scores row by row, whatever its format, and the table that its rows make.
+// Reads a file of scores row by row, whatever its format, and makes the table of its rows.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -16,14 +16,14 @@ namespace odrpo {
 
 // ScoreColumns: which columns of a file of scores are read, and how a user names them.
 
-/// Which columns of a file hold what. A file need not have the columns of sample, rater and gold where these are called as they are here;
-/// under another name they must be in it. "" = none.
+/// Names of the columns of a file. Those of sample, rater and gold are optional under the names given here; under another name they must be
+/// in the file. "" = none.
 struct ScoreColumns {
   std::string prompt = "prompt_id", response = "response_id", score = "score";
   std::string sample = "sample_id";  ///< without it, the ratings of a response by one judge are numbered in the order of the file
   std::string rater = "rater_id";    ///< the judge; or a quotient ("sample_id / 2") or remainder of samples; without it there is one judge
   std::string gold = "gold";         ///< a response's true score
-  std::string_view named_by = {};    ///< what stands before a field's word where a user names its column: "--", "columns."; for messages
+  std::string_view named_by = {};    ///< for messages: what precedes a field's word where a user names its column ("--", "columns.")
 };
 
 enum ScoreField : std::size_t { prompt_field, response_field, sample_field, score_field, rater_field, gold_field, score_fields };
@@ -49,13 +49,13 @@ inline bool may_lack(const ScoreColumns& c, std::size_t field) {
   return optional && (column_of(c, field).empty() || column_of(c, field) == column_of(ScoreColumns{}, field));
 }
 
-/// "sample_id / 2", "(sample_id - 1) / 2" or "sample_id % 2": a column whose whole numbers, moved by `shift`, are divided by `divisor`: the
-/// whole part below, or the remainder. Divisor 0 where the text is no quotient.
+/// "sample_id / 2", "(sample_id - 1) / 2" or "sample_id % 2". A column's whole number plus `shift`, divided by `divisor` and rounded down,
+/// or the remainder. Divisor 0 where the text is no quotient.
 struct Quotient {
   std::string column;
   long long divisor = 0, shift = 0;
   bool remainder = false;
-  /// -3 / 2 = -2, -3 % 2 = 1: neighbours stay together, and a pattern of columns goes on below 0.
+  /// -3 / 2 = -2, -3 % 2 = 1, so that neighbours stay together and patterns continue below 0.
   long long of(long long value) const;
 };
 Quotient parse_quotient(std::string_view text);
@@ -67,21 +67,21 @@ struct ScoreRow {
   std::string text(std::size_t f) const { return csv_text(field[f]); }
 };
 
-// Rows of a file of scores whose columns commas or tabs separate.
+// Rows of a file of scores with columns separated by commas or tabs.
 
 class CsvScores {
  public:
-  /// Reads the header. Adds to `errors` what keeps the text from being a table of scores.
+  /// Reads the header. Adds to `errors` why the text is no table of scores.
   CsvScores(std::string_view text, char separator, const ScoreColumns& columns, CsvErrors& errors);
 
-  /// Has the file the column of this field?
+  /// Does the file have the column of this field?
   bool has(std::size_t field) const { return place_[field] != none; }
   const Quotient& rater_quotient() const { return quotient_; }
   long first_line() const { return header_line_; }
   /// Comments below the header that look like rows, so far.
   long row_comments() const { return reader_.row_comments() - comments_above_; }
 
-  /// The next row; false at the end. A row that cannot be used is told in `errors`.
+  /// The next row; false at the end. A row that cannot be used is reported in `errors`.
   bool next(ScoreRow& row, CsvErrors& errors);
 
  private:
@@ -99,16 +99,16 @@ class CsvScores {
 
 class JsonScores {
  public:
-  /// Looks at the first object for the keys that the file has. Adds to `errors` what keeps the text from being rows of scores.
+  /// Takes the keys that the file has from its first object. Adds to `errors` why the text is not rows of scores.
   JsonScores(std::string_view text, const ScoreColumns& columns, CsvErrors& errors);
 
-  /// Has the file the key of this field? Every object must have it then, but for gold.
+  /// Does the file have the key of this field? If so, every object must have it, except gold.
   bool has(std::size_t field) const { return has_[field]; }
   const Quotient& rater_quotient() const { return quotient_; }
   long first_line() const { return first_line_; }
   long row_comments() const { return 0; }
 
-  /// The next row, valid until the next call; false at the end. A null is an empty field. A line that cannot be used is told in `errors`.
+  /// The next row, valid until the next call; false at the end. A null is an empty field. A bad line is reported in `errors`.
   bool next(ScoreRow& row, CsvErrors& errors);
 
  private:
@@ -128,7 +128,7 @@ class JsonScores {
 
 // Ids of a file of scores as numbers 0, 1, …, and the order of ids.
 
-/// An id as it is compared: a whole number without leading zeros ("007" is "7"), any other text as it is. `buffer` keeps what is new.
+/// An id as it is compared: a whole number without leading zeros ("007" is "7"), any other text as it is. `buffer` holds a new text.
 std::string_view plain_id(std::string_view text, std::string& buffer);
 
 /// Numbers texts in the order in which they are met. Texts of different groups are different.
@@ -139,8 +139,8 @@ class IdTable {
   std::string_view text(std::uint32_t i) const { return std::string_view(pool_).substr(keys_[i].at, keys_[i].size); }
   std::uint32_t group(std::uint32_t i) const { return keys_[i].group; }
 
-  /// The numbers in order: by rank of their group (`group_rank` empty = by the group itself), then whole numbers by value, then texts by
-  /// their bytes.
+  /// The numbers in order of the rank of their group (of the group itself if `group_rank` is empty). Within a group whole numbers by value
+  /// come first, then texts by their bytes.
   std::vector<std::uint32_t> sorted(const std::vector<std::uint32_t>& group_rank) const;
   /// Two texts of one group that differ by the case of ASCII letters alone; empty when there are none.
   std::vector<std::string> same_but_case() const;
@@ -163,7 +163,7 @@ std::vector<std::uint32_t> ranks_of(const std::vector<std::uint32_t>& sorted);
 /// An id for a message: whole numbers as they are, texts in quotes.
 std::string shown_id(std::string_view text);
 
-/// 13 bytes a rating, in the order of the file.
+/// The ratings of a file in its order, 13 bytes each.
 struct ScoreCells {
   static constexpr std::uint8_t blank = 255;
 
@@ -177,7 +177,7 @@ struct ScoreCells {
 };
 
 /// Sorts the cells into a table on the scale `values`, which holds all values of the cells; takes their memory. A cell given twice is added
-/// to `errors`, and then the table is of no use.
+/// to `errors`, and the table is then unusable.
 ScoreTable make_score_table(ScoreCells cells, std::vector<double> values, CsvErrors& errors);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// The scale of a file of scores, in whole arithmetic so that 0.1 x 3 is the 0.3 that a file has; and tables written as text.
+// Finds the scale of a file of scores, in whole numbers so that 0.1 x 3 is the 0.3 that a file has. Writes tables as text.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -105,7 +105,7 @@ namespace {
 
 constexpr std::size_t piece = std::size_t{1} << 16;  // bytes handed on at once
 
-/// An id in quotes as its format has them.
+/// An id, quoted as its format requires.
 std::string id_text(const std::string& id, ScoreFormat format) {
   if (format == ScoreFormat::csv) return csv_field(id);
   if (format == ScoreFormat::tsv) return id;

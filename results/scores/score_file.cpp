@@ -1,4 +1,4 @@
-// From the text of a file to a table of scores, or to the list of its mistakes.
+// Parses the text of a file into a table of scores, or lists its mistakes.
 #include "results/scores/score_file.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// A text as a number. What has no single number has a hint or none.
+/// A text as a number. A text without a value may have a hint.
 struct Read {
   std::optional<double> value;
   const char* hint = nullptr;  ///< such a text is a mistake of the file, not an answer of the judge
@@ -50,7 +50,7 @@ class ScoreCodes {
  public:
   ScoreCodes(std::vector<double>& values, bool fixed) : values_(values), fixed_(fixed) {}
 
-  /// The code, or 0 where there is none for it: a value off the scale, or one too many.
+  /// The code; 0 for a value off the scale, or one too many.
   std::uint8_t of(double value) {
     if (!values_.empty() && values_[last_] == value) return static_cast<std::uint8_t>(last_ + 1);
     const auto at = std::find(values_.begin(), values_.end(), value);
@@ -80,7 +80,7 @@ class CellReader {
     cells.numbered = !source.has(sample_field);
   }
 
-  /// Stops at the 21st mistake. `rows`: at least how many there will be, as far as is known.
+  /// Stops at the 21st mistake. Reserves memory for `rows` rows, an upper bound.
   void read(std::size_t rows) {
     for (auto* list : {&cells.response, &cells.column, &cells.line}) list->reserve(rows);
     cells.code.reserve(rows);
@@ -221,7 +221,7 @@ bool ends_in(std::string_view file, std::string_view end) {
   return file.size() > end.size() && std::equal(end.rbegin(), end.rend(), file.rbegin(), [&](char a, char b) { return a == lower(b); });
 }
 
-/// By the file's extension; without one of ours by the first line that is no comment.
+/// The format by the file's extension; without a known one, by the first line that is no comment.
 Format format_of(std::string_view text, std::string_view file) {
   if (ends_in(file, ".csv")) return Format::csv;
   if (ends_in(file, ".tsv")) return Format::tsv;

@@ -1,4 +1,4 @@
-// Repeated scores of real judges: the table of a CSV, TSV or JSON lines file, read and written; and its scale.
+// Reads and writes repeated scores of judges: the table of a CSV, TSV or JSON lines file, and its scale.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -26,11 +26,11 @@ struct ScoreScale {
 /// 1, 2, …, `levels`.
 ScoreScale scale_of_levels(int levels);
 
-/// The scale that a text states: "0..10" (step 1) or "0..5 by 0.5". Nothing where it states none of 2..most_levels values.
+/// The scale that a text states: "0..10" (step 1) or "0..5 by 0.5". Nothing unless it has 2..most_levels values.
 std::optional<ScoreScale> parse_scale(std::string_view text);
 
 /// The scale of the scores that a file has (`found`: different, increasing). Whole numbers from 1: 1..the largest. Otherwise the grid from
-/// the least to the greatest by the largest step that meets all, when that has at most most_levels values; otherwise `found` itself.
+/// the least to the greatest by the largest step that meets all. `found` itself where no such grid has at most most_levels values.
 std::vector<double> scale_of_scores(const std::vector<double>& found);
 
 /// "1..6", "0..10 by 0.5", or the values themselves: "0, 0.3, 7".
@@ -40,16 +40,17 @@ inline constexpr std::size_t max_scores_bytes = std::size_t{1} << 30;  ///< larg
 
 /// Reads a row for each score: columns in any order, further columns ignored. The name of the file chooses the format: .csv, .tsv, .jsonl
 /// or .ndjson (an object a line, its keys are the columns); without one of these the first line does. Lines of CSV and TSV that start with
-/// `#` are comments; CRLF, a BOM, blank lines and any order of rows are accepted. Ids are texts; whole numbers are in order of value and
+/// `#` are comments. CRLF, a BOM, blank lines and any order of rows are accepted. Ids are texts; whole numbers are in order of value and
 /// before other texts.
 ///
 /// A blank score is a missing rating. A text that is no number is an answer that cannot be read. Both are counted (ScoreTable). Scores are
-/// on `scale`, or, where that is empty, on scale_of_scores() of the file.
+/// on `scale`; where that is empty, on scale_of_scores() of the file.
 ///
-/// Throws Failure(Exit::bad_input) with one `file:line:column: error: …` for each of up to 20 mistakes: another format (UTF-16, gzip, zip),
-/// no header, a missing column, a wrong number of fields, an empty id, a score that is infinite, NaN or off the scale (once for each
-/// value), a decimal comma, thousands separators, more than most_levels different scores, a cell given twice, a gold score that is no
-/// number or not the same in all rows of a response, no score at all; or when more than half of the rows cannot be read.
+/// Failure bad_input with one `file:line:column: error: …` for each of up to 20 mistakes, or when more than half of the rows cannot be
+/// read. Mistakes of the file: another format (UTF-16, gzip, zip), no header, a missing column, more than most_levels different scores, no
+/// score at all. Mistakes of a row: a wrong number of fields, an empty id, a cell given twice. Mistakes of a score: infinite, NaN or off
+/// the scale (once for each value), a decimal comma, a thousands separator. Mistakes of a gold score: no number, or not the same in all
+/// rows of a response.
 ///
 /// Takes 13 bytes a row while it reads, 18 while it sorts, and the ids once each.
 ScoreTable parse_scores(std::string_view text, const std::string& file, const ScoreColumns& columns = {}, const ScoreScale& scale = {});
@@ -58,12 +59,12 @@ ScoreTable parse_scores(std::string_view text, const std::string& file, const Sc
 
 enum class ScoreFormat { csv, tsv, json_lines };
 
-/// By the end of a file's name: .tsv, .jsonl and .ndjson; CSV otherwise.
+/// The format by the end of a file's name: .tsv, .jsonl and .ndjson; CSV otherwise.
 ScoreFormat score_format(std::string_view path);
 
-/// Hands the file to `out` piece by piece. A row for each rating, with prompt_id, response_id (from 1 in each prompt), sample_id, rater_id
-/// where judges have names, score (one of the table's values; "unreadable" when it could not be read), and gold where a response has one.
-/// `comment`: a line of CSV and TSV behind `#`; JSON lines have none.
+/// Hands the file to `out` piece by piece, one row per rating. Columns: prompt_id, response_id (from 1 in each prompt), sample_id, score
+/// (one of the table's values, or "unreadable"). Also rater_id where judges have names, gold where a response has one. `comment`: a line of
+/// CSV and TSV behind `#`; JSON lines have none.
 void write_scores(const ScoreTable& table, ScoreFormat format, std::string_view comment, const std::function<void(std::string_view)>& out);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// Aggregates of runs over tasks, each as its definition says.
+// Computes aggregates of runs over tasks, each as its definition says.
 #include "results/stats/aggregate_metrics.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ double sum(const std::vector<double>& values) {
 
 double mean(const std::vector<double>& values) { return sum(values) / static_cast<double>(values.size()); }
 
-/// Resamples come in order already.
+/// Sorts unless sorted already, as resamples are.
 void sort(std::vector<double>& values) {
   if (!std::is_sorted(values.begin(), values.end())) std::sort(values.begin(), values.end());
 }
@@ -46,7 +46,7 @@ std::vector<double> all_runs(const TaskScores& scores) {
   return all;
 }
 
-/// Twice the numbers of ascending y that v is above, ties half.
+/// Twice the count of numbers in ascending y below v, ties half.
 std::size_t halves_won(double v, const std::vector<double>& y) {
   const auto [first, last] = std::equal_range(y.begin(), y.end(), v);
   return static_cast<std::size_t>((first - y.begin()) + (last - y.begin()));
@@ -177,7 +177,7 @@ PooledSd pooled_sd(const UnitScores& of) {
       if (of.crossed()) units[of.item[t][i]].emplace_back(t, deviation);
     }
   }
-  // the squares of all products of two columns have the same sum: take the shorter side
+  // products of two columns have the same sum of squares as those of two rows: take the shorter side
   const std::vector<SparseRow>& rows = of.crossed() && units.size() < tasks.size() ? units : tasks;
   for (std::size_t a = 0; a < rows.size(); ++a)
     for (std::size_t b = of.crossed() ? 0 : a; b <= a; ++b) {

@@ -1,4 +1,4 @@
-// The bootstrap: draws, resampled statistics, percentile and BCa intervals, in + - * / sqrt and kernels/math alone.
+// Draws resamples, computes their statistics, and makes percentile and BCa intervals, in + - * / sqrt and kernels/math alone.
 #include "results/stats/bootstrap.hpp"
 
 #include <algorithm>
@@ -16,20 +16,20 @@ namespace {
 constexpr std::uint32_t most_groups = 1000;
 constexpr double tie_tolerance = 1e-13;  // of the largest value: sums of the same numbers in another order differ by less
 
-/// Of the lower half, where a probability has all its digits.
+/// Evaluates the lower half, where a probability has all its digits.
 double normal_quantile(double p) {
   if (!(p > 0 && p < 1)) return undefined;
   return p > 0.5 ? -math::normal_quantile(1 - p) : math::normal_quantile(p);
 }
 
-/// Values that are nearer than this are equal but for rounding.
+/// Values nearer than this are equal but for rounding.
 double tie_width(const BootstrapDistribution& distribution) {
   return tie_tolerance * std::max(std::fabs(distribution.resampled.front()), std::fabs(distribution.resampled.back()));
 }
 
 bool has_width(const BootstrapDistribution& distribution) { return !distribution.resampled.empty() && distribution.resampled.back() - distribution.resampled.front() > tie_width(distribution); }
 
-/// Scores from which resamples are taken, each task in ascending order: what is picked needs no sorting, and equal picks give equal sums.
+/// Scores to resample, each task in ascending order. So a resample needs no sorting, and equal picks give equal sums.
 class Pool {
  public:
   explicit Pool(const UnitScores& from) : from_(from), times_(from.sizes.size()) {
@@ -69,7 +69,7 @@ Picks all_picks(std::span<const std::uint32_t> sizes) {
   return picks;
 }
 
-/// Acceleration of each statistic from all samples that lack one item; of a large stratum from those that lack one group of items.
+/// Acceleration of each statistic by the jackknife, which leaves out one item, or one group of items of a large stratum.
 std::vector<double> accelerations(std::span<const std::uint32_t> sizes, std::size_t count, const Statistics& statistics) {
   Picks picks = all_picks(sizes);
   std::vector<TaskScores> jackknife(count, TaskScores(sizes.size()));

@@ -1,4 +1,4 @@
-// Bootstrap intervals from counter-based draws: the same seed gives the same interval on every machine, in any order and on any thread.
+// Computes bootstrap intervals from counter-based draws. One seed gives one interval on every machine, in any order and on any thread.
 // Sources: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", chapters 13 and 14; scipy.stats.bootstrap; rliable.
 #pragma once
 #include <cstddef>
@@ -15,36 +15,36 @@ namespace odrpo {
 using Picks = std::vector<std::vector<std::uint32_t>>;
 
 /// Resample `resample` (0, 1, …): as many items as each stratum has, drawn with replacement, independently between strata. Item i of
-/// stratum t is word i % 4 of the Philox block (purpose, resample, t, i / 4) under the key `seed`, times sizes[t], by 2^-32, rounded down.
+/// stratum t is floor(w sizes[t] / 2^32). Here w is word i % 4 of the Philox block (purpose, resample, t, i / 4) under the key `seed`.
 /// Equal sizes give equal picks, so cells of one table share them. `picks` is overwritten.
 void draw_picks(std::span<const std::uint32_t> sizes, std::uint64_t seed, std::uint32_t resample, Picks& picks);
 
-/// Some statistics of the items that `picks` names, written to `out`. Called for all items, for every resample, and for every sample that
-/// lacks one item (jackknife).
+/// Writes statistics of the items in `picks` to `out`. Called for all items, for every resample, and for every sample that lacks one item
+/// (jackknife).
 using Statistics = std::function<void(const Picks& picks, std::span<double> out)>;
 
-/// What a bootstrap found of one statistic.
+/// The bootstrap of one statistic.
 struct BootstrapDistribution {
   double estimate;                ///< of all items
   std::vector<double> resampled;  ///< of each resample, ascending; empty where one of them is NaN
   double acceleration;            ///< of BCa; NaN where leaving out any item changes nothing, and where a stratum has one item
   std::uint32_t fewest = 0;       ///< items of the smallest stratum
-  std::uint64_t freedom = 0;      ///< items less strata
+  std::uint64_t freedom = 0;      ///< items - strata
 };
 
-/// `count` statistics of strata of these sizes. An empty stratum gives NaN everywhere. `resamples` >= 1. The jackknife leaves out one
-/// item; of a stratum with more than 1000 items one of 1000 groups, which gives the same acceleration up to its noise.
+/// Bootstraps `count` statistics of strata of these sizes. An empty stratum gives NaN everywhere. `resamples` >= 1. The jackknife leaves
+/// out one item; in a stratum of more than 1000 items, one of 1000 groups (the same acceleration up to its noise).
 std::vector<BootstrapDistribution> bootstrap(std::span<const std::uint32_t> sizes, std::size_t count, const Statistics& statistics, int resamples,
                                     std::uint64_t seed);
 
-/// The same of functions of scores, with units resampled: each brings its runs in all tasks. Where no unit has runs in two tasks, units are
-/// resampled within each task (rliable's StratifiedBootstrap). Of paired differences it is the paired bootstrap: a resampled unit serves
-/// both of its cells. A resample in which a task has no run leaves the statistic without an interval.
+/// Bootstraps functions of scores by resampling units; each unit brings its runs in all tasks. Where no unit has runs in two tasks, units
+/// are resampled within each task (rliable's StratifiedBootstrap). Of paired differences it is the paired bootstrap: a resampled unit
+/// serves both of its cells. A resample in which a task has no run leaves the statistic without an interval.
 using Metric = std::function<double(const TaskScores&)>;
 std::vector<BootstrapDistribution> unit_bootstrap(const UnitScores& scores, std::span<const Metric> metrics, int resamples, std::uint64_t seed);
 
-/// Jackknife acceleration of several independent samples, jackknife[t][i] = the statistic without item i of stratum t:
-/// with U = (n_t - 1) (mean_i jackknife[t] - jackknife[t][i]), a = sum_t sum_i U^3 / n_t^3 / (6 (sum_t sum_i U^2 / n_t^2)^1.5).
+/// Jackknife acceleration of several independent samples; jackknife[t][i] = the statistic without item i of stratum t.
+/// With U = (n_t - 1) (mean_i jackknife[t] - jackknife[t][i]), a = sum_t sum_i U^3 / n_t^3 / (6 (sum_t sum_i U^2 / n_t^2)^1.5).
 double jackknife_acceleration(const TaskScores& jackknife);
 
 /// A two-sided interval; both NaN where it is not defined.
@@ -60,7 +60,7 @@ Interval percentile_interval(const BootstrapDistribution& distribution, double l
 /// NaN.
 Interval bca_interval(const BootstrapDistribution& distribution, double level = 0.95);
 
-// Quantiles of a long list in every resample of a bootstrap whose units are groups of the list's items.
+// Quantiles of a long list in every resample. The units of the bootstrap are groups of the list's items.
 
 /// Items in ascending order of value, each belonging to a unit. When unit u is drawn times[u] times, so is each of its items.
 class DrawnQuantiles {

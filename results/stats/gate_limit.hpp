@@ -1,4 +1,4 @@
-// GateLimit: one limit that a suite sets for its results ([gate]).
+// Defines GateLimit: one limit that a suite sets for its results ([gate]).
 #pragma once
 #include <cstddef>
 #include <optional>

@@ -1,4 +1,4 @@
-// Pairs runs by unit.
+// Pairs the runs of several cells by unit. Makes differences and leads of the pairs.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -35,7 +35,7 @@ std::vector<std::uint32_t> shared_tasks(const RunTable& table, const std::vector
   return shared;
 }
 
-/// Of each unit sum / count, where |terms| add up to `terms`; sums that are rounding are 0.
+/// sum / count; 0 where the sum is only rounding. `terms` is the sum of the absolute terms.
 double mean_of(double sum, double terms, std::size_t count) {
   return std::fabs(sum) > 1e-15 * terms ? sum / static_cast<double>(count) : 0;
 }
@@ -46,7 +46,7 @@ struct Arm {
   std::vector<std::vector<double>> at;
 };
 
-/// The mean over tasks of `by` * sum sign * value, by unit: arms with the sign `kept` at their own choice, the others at every combination.
+/// By unit, the mean over tasks of `by` * sum sign * value. Arms with the sign `kept` keep their choice; the others take every combination.
 std::vector<Lead> leads_of(std::span<const Arm> arms, double kept, double by, std::size_t tasks) {
   const double no_interval = std::numeric_limits<double>::quiet_NaN();
   std::vector<Lead> leads;

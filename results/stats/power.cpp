@@ -1,4 +1,4 @@
-// Power by integration over the estimated standard error, in pieces between which the rejected means change quickly.
+// Computes power by integrating over the estimated standard error, in pieces cut where the probability of rejection changes quickly.
 #include "results/stats/power.hpp"
 
 #include <algorithm>
@@ -18,11 +18,11 @@ namespace odrpo {
 namespace {
 
 constexpr int most_pairs = 1'000'000;
-constexpr double known_error = 1e6;  ///< degrees of freedom: with more the estimated error is the true one
+constexpr double known_error = 1e6;  ///< degrees of freedom above which the estimated error counts as the true one
 
-double normal_cdf(double x) { return 0.5 * std::erfc(-x * std::numbers::sqrt2 / 2); }  // faster than that of math::, whose bits nothing here needs
+double normal_cdf(double x) { return 0.5 * std::erfc(-x * std::numbers::sqrt2 / 2); }  // faster than math::normal_cdf, whose bits are not needed here
 
-/// The fewest pairs that are enough, where more always are; 0 where a million are not. `guess`: near it; steps that double lead away from it.
+/// The fewest pairs that are enough (then more are too); 0 if a million are not. Searches from `guess` by doubling steps, then bisects.
 template <class Enough>
 int fewest(double guess, Enough enough) {
   if (!(guess <= most_pairs)) return 0;
@@ -110,7 +110,7 @@ int pairs_for_all(std::span<const AssumedMean> means, double alpha, double power
     const double limit = student_factor(n, 1 - alpha);
     const auto away = [&](const AssumedMean& m) { return m.mean / std::max(m.sd, 1e-9 * m.mean) * std::sqrt(n); };
     const double first = away(means[0]), found = normal_cdf(first - limit);
-    // the others' share, with errors that are known: given by how much the first is above its mean
+    // the others' share, with known errors, given how far the first is above its mean
     const auto others = [&](double above) {
       double product = std::exp(-0.5 * above * above) / std::sqrt(2 * std::numbers::pi);
       for (const AssumedMean& m : means.subspan(1)) {
@@ -120,7 +120,7 @@ int pairs_for_all(std::span<const AssumedMean> means, double alpha, double power
       return product;
     };
     if (!(found > 0)) return false;
-    double share = 0;  // of the two together
+    double share = 0;  // in which all are found
     for (double at = std::max(limit - first, -9.0); at < 9; ++at) share += boost::math::quadrature::gauss<double, 15>::integrate(others, at, std::min(at + 1, 9.0));
     return rejection_probability({.factor = limit}, first, n - 1) * std::min(share / found, 1.0) >= power;
   };

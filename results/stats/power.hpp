@@ -1,4 +1,4 @@
-// What paired t tests find, and how many pairs they need: probabilities over the distribution of a normal sample's mean and standard deviation.
+// Computes what paired t tests find and how many pairs they need. Probabilities are over a normal sample's mean and standard deviation.
 #pragma once
 #include <span>
 
@@ -6,21 +6,21 @@
 
 namespace odrpo {
 
-/// The means that a test rejects: |mean| > max(factor s, margin - within_factor s), in true standard errors of the mean; s is the estimated
-/// error over the true one. A t test has its Student factor alone; one that must leave a margin too has all three; two one-sided tests that
-/// the mean lies within the margin are what remains at factor 0.
+/// A test rejects |mean| > max(factor s, margin - within_factor s), in true standard errors of the mean; s = estimated error / true error.
+/// A t test has its Student factor alone. A t test that must also leave a margin has all three. At factor 0 the rule rejects what two
+/// one-sided tests do not place within the margin.
 struct Rejection {
   double factor = 0, margin = 0, within_factor = 0;
 };
 
-/// The probability that a sample whose true mean is `away` is rejected; `freedom` > 0 of the estimated error, which may be a fraction.
+/// The probability that a sample with true mean `away` is rejected. `freedom` > 0 of the estimated error may be a fraction.
 double rejection_probability(const Rejection& rule, double away, double freedom);
 
-/// The smallest `away` that is rejected with at least probability `power`, above that at 0; NaN where a number of the rule is none or freedom is 0.
+/// The smallest `away` that is rejected with at least probability `power`; 0 if 0 is. NaN where the rule is not finite or freedom not above 0.
 double detectable_mean(const Rejection& rule, double freedom, double power);
 
-/// The fewest pairs with which a two-sided paired t test at `alpha` finds a true mean difference with probability `power`, when the
-/// differences have standard deviation sd. 0 where a million pairs are not enough, or sd is NaN or the difference not above 0.
+/// The fewest pairs with which a two-sided paired t test at `alpha` finds a true mean difference with probability `power`. `sd` is that of
+/// the differences. 0 where a million pairs are not enough, sd is NaN, or the difference is not above 0.
 int pairs_needed(double difference, double sd, double alpha = 0.05, double power = 0.8);
 
 /// A mean that a test must find, with the standard deviation of its pairs and their correlation with those of the first mean.
@@ -28,17 +28,18 @@ struct AssumedMean {
   double mean, sd, with_first = 1;
 };
 
-/// The fewest pairs with which one-sided paired t tests at alpha / 2 all find their means with probability `power`, the star of two arms that chose
-/// (ChosenComparison of statistics.hpp). Given the first, the others are taken as independent; what they share beside makes the truth a little less. 0 where a
-/// million pairs are not enough, a mean is not above 0, or a standard deviation is NaN.
+/// The fewest pairs with which one-sided paired t tests at alpha / 2 all find their means with probability `power`. This is the star's test
+/// of two arms that chose (ChosenComparison of statistics.hpp). Given the first mean, the others count as independent; what else they share
+/// makes the true number a little smaller. Returns 0 where a million pairs are not enough, a mean is not above 0, or a standard deviation
+/// is NaN.
 int pairs_for_all(std::span<const AssumedMean> means, double alpha = 0.05, double power = 0.8);
 
-/// The fewest pairs with which two one-sided tests at alpha both say that a mean difference lies within -margin .. margin, with at least
-/// probability `power`, where the true one is `difference` and differences have standard deviation sd. 2 where sd is 0; 0 where a million pairs
-/// are not enough, |difference| >= margin, or sd is NaN.
+/// The fewest pairs with which two one-sided tests at alpha place a mean difference within -margin .. margin with probability `power`.
+/// `difference` is the true mean, `sd` the standard deviation of differences. 2 where sd is 0; 0 where a million pairs are not enough,
+/// |difference| >= margin, or sd is NaN.
 int pairs_for_equivalence(double margin, double sd, double difference = 0, double alpha = 0.05, double power = 0.8);
 
-// Do paired values stay within a margin of each other? Two one-sided t tests (Schuirmann 1987), and Student's test that they differ at all.
+// Tests whether paired values stay within a margin of each other: two one-sided t tests (Schuirmann 1987), and Student's test of any difference.
 
 /// Of other - base, or of mean(other) / mean(base) - 1; in the unit of the margin.
 struct Equivalence {
@@ -48,7 +49,7 @@ struct Equivalence {
   double p = 0;         ///< two-sided t test that the mean is 0; NaN where all pairs are equal, or there are fewer than two
 };
 
-/// Spans of one length, no NaN. Fewer than two pairs that are not equal: no interval, not within.
+/// Spans of one length, no NaN. A single pair that differs has no interval and is not within.
 Equivalence equivalence(std::span<const double> base, std::span<const double> other, double margin, double alpha = 0.05);
 
 /// The same of a ratio of means; base has a mean above 0. The interval is that of the residuals other - ratio base (delta method); p is

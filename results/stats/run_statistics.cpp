@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -156,20 +157,16 @@ bool test_choices(const Tested& of, const RunTable& table) {
   return compared.has_value();
 }
 
-/// Holm's correction over all tests; of cells that chose also the intervals, at its alphas.
+/// Corrects all tests as one family.
 void correct(std::span<const Tested> tests, const RunTable& table, RunStatistics& s) {
-  std::vector<double> p;
-  for (const Tested& test : tests) p.push_back(test.difference->p);
-  const std::vector<double> adjusted = holm_adjusted(p), alphas = holm_alphas(p, star_below);
+  std::vector<std::optional<ChosenComparison>> chosen(tests.size());
+  std::vector<FamilyTest> family;
   for (std::size_t i = 0; i < tests.size(); ++i) {
     Difference& d = *tests[i].difference;
-    d.p_holm = adjusted[i];
-    s.family += !std::isnan(d.p);
-    if (table.other_choices.empty() || std::isnan(d.p)) continue;
-    const LeadInterval lead = chosen_interval(*compare_choices(table, tests[i].cells, signs_of(tests[i].cells)), alphas[i]);
-    d.student.lo = table.more_is_better ? lead.lo : -lead.hi;
-    d.student.hi = table.more_is_better ? lead.hi : -lead.lo;
+    if (!table.other_choices.empty() && !std::isnan(d.p)) chosen[i] = compare_choices(table, tests[i].cells, signs_of(tests[i].cells));
+    family.push_back({d.p, &d.p_holm, chosen[i] ? &*chosen[i] : nullptr, &d.student, table.more_is_better});
   }
+  s.family = correct_family(family, star_level);
 }
 
 std::string times(std::size_t n, const char* one, const char* many) { return std::to_string(n) + ' ' + (n == 1 ? one : many); }

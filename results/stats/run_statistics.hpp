@@ -1,4 +1,4 @@
-// Runs of a CSV file, and statistics of runs for publication: cells with intervals, paired differences, differences of differences.
+// Reads runs of a CSV file and computes statistics for publication: cells with intervals, paired differences, differences of differences.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace odrpo {
 
-// Any CSV file with one row per run, as the columns asked for: which cell, task and unit a run belongs to, and its value.
+// A CSV file with one row per run. Its columns give the cell, task and unit of the run, and its value.
 
 /// Names of columns, as the header writes them.
 struct RunColumns {
@@ -26,7 +26,7 @@ struct RunColumns {
   std::vector<std::string> task;  ///< strata; none = one task
 };
 
-/// The runs that have a value. Texts are those of the file, with quotes taken off.
+/// The runs that have a value. Texts are those of the file, without quotes.
 struct RunTable {
   struct Run {
     std::uint32_t cell, task, unit;  ///< indices of the lists below
@@ -37,18 +37,19 @@ struct RunTable {
   std::vector<std::string> tasks, units;        ///< ascending (numbers by size), so that the order of rows changes nothing; task columns
                                                 ///< joined by ", "; one empty name where no column is a task
   std::vector<Run> runs;                        ///< by cell, task, unit
-  /// Of a result file whose cells chose (a learning rate, say) on seeds of their own: other_choices[c][t] has the values of cell c in task
-  /// t at each other choice that it might have made. Else empty.
+  /// Of a result file whose cells chose (a learning rate, say) on seeds of their own; else empty. other_choices[c][t] has the values of
+  /// cell c in task t at each other choice that it might have made.
   using UnitValues = std::vector<std::pair<std::uint32_t, double>>;  ///< (unit, value)
   std::vector<std::vector<std::vector<UnitValues>>> other_choices{};
-  bool flattered = false;      ///< they chose on these runs: their differences are not tested
+  bool flattered = false;      ///< cells chose on these runs, so that their differences are not tested
   bool more_is_better = true;  ///< of the value: a cell beats another by it
   std::size_t blank = 0, not_a_number = 0;      ///< rows left out because the value is blank; "nan" in any letter case, or "NA"
 };
 
-/// Reads the columns from CSV text. Throws Failure(Exit::usage), one line per mistake, for columns that the header lacks (with a
-/// suggestion); Failure(Exit::bad_input) with one `file:line:column: error: …` for each of up to 20 mistakes: no CSV, a column that stands
-/// twice, a wrong number of fields, a value that is text or infinite, an empty unit, cell or task, a run given twice, no value at all.
+/// Reads the columns from CSV text. Failure usage, one line per mistake, for columns that the header lacks (with a suggestion). Failure
+/// bad_input with one `file:line:column: error: …` for each of up to 20 mistakes. Those of the file: no CSV, a column that stands twice, a
+/// wrong number of fields, a run given twice, no value at all. Those of a field: a value that is text or infinite; an empty unit, cell or
+/// task.
 RunTable parse_runs(std::string_view text, const std::string& file, const RunColumns& columns);
 
 /// expanded: BCa at expanded_level, so that few units do not make it too narrow.
@@ -60,9 +61,8 @@ inline constexpr Word<IntervalKind> interval_words[] = {
     {IntervalKind::student, "t", "Student's t for means and differences, expanded for the others"},
 };
 
-/// Bootstrap intervals of fewer units than this are too narrow to go without a warning.
+/// Bootstrap intervals of fewer units than this are too narrow, and get a warning.
 inline constexpr int few_units = 16;
-inline constexpr double star_below = 0.05;  ///< p after Holm's correction
 
 /// A difference of differences: (row - baseline) where the cell's column has the text `with`, minus the same where it has `without`.
 struct ContrastChoice {
@@ -103,8 +103,8 @@ struct Difference {
   std::size_t cell;             ///< the row; of a difference of differences the one `with`
   std::size_t baseline;         ///< its baseline
   int tasks = 0, left_out = 0;  ///< tasks that all of its cells share; units that one of its cells has and another lacks
-  /// n pairs, mean, sd and t interval of the differences. Where cells chose (RunTable::other_choices) the interval of the test, at Holm's
-  /// alpha for star_below: it excludes 0 exactly where there is a star; infinite where nothing is known of a side.
+  /// n pairs, mean, sd and t interval of the differences. Where cells chose (RunTable::other_choices), the interval of the test at Holm's
+  /// alpha for star_level. It excludes 0 exactly where there is a star; a side of which nothing is known is infinite.
   MeanInterval student;
   Interval bootstrap;    ///< of the same mean, by resampling: of the kind that was asked for; NaN where cells chose
   Estimate improvement;  ///< P(row > baseline) + P(equal) / 2 of independent runs; not of a difference of differences
@@ -122,7 +122,7 @@ struct RunStatistics {
 
 RunStatistics run_statistics(const RunTable& table, const StatisticsOptions& options);
 
-/// Where a row's baseline is: the index of its cell, its own where the row is a baseline; nothing where no cell is.
+/// Index of the cell of a row's baseline: the row's own if it is a baseline, nothing if no cell is.
 std::optional<std::size_t> baseline_of(const RunTable& table, const StatisticsOptions& options, std::size_t cell);
 
 // Runs of several cells, paired by unit: what a paired test or bootstrap works on.
@@ -142,9 +142,9 @@ PairedRuns pair_runs(const RunTable& table, std::span<const std::size_t> cells);
 /// serves all cells.
 TaskScores paired_differences(const PairedRuns& runs, std::span<const double> signs);
 
-/// Of cells that chose on seeds of their own: the leads of the same mean where cells with one sign keep their choices in all tasks and
-/// cells with the other take every combination of theirs, one for each cell and task; in the direction of the table's value, first with the
-/// row kept. Pairs are units that have every run of a combination. Nothing where there are more than most_combinations.
+/// Leads of cells that chose on seeds of their own, in the mean of paired_differences; first with the row kept, and in the direction of the
+/// table's value. Cells with one sign keep their choices in all tasks. Cells with the other take every combination of theirs, one for each
+/// cell and task. Pairs are units that have every run of a combination. Nothing where there are more than most_combinations.
 inline constexpr int most_combinations = 100'000;
 std::optional<ChosenComparison> compare_choices(const RunTable& table, std::span<const std::size_t> cells, std::span<const double> signs);
 

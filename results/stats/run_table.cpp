@@ -1,4 +1,4 @@
-// From the text of a CSV file to its runs, or to the list of its mistakes.
+// Parses the text of a CSV file into its runs, or lists its mistakes.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -66,7 +66,7 @@ std::vector<std::string> sort_names(const Names& names, std::vector<RunTable::Ru
   return sorted;
 }
 
-/// Where the columns asked for stand.
+/// Places of the wanted columns in the header.
 struct Places {
   std::size_t unit = 0, value = 0, fields = 0;
   std::vector<std::size_t> cell, task;
@@ -132,7 +132,7 @@ std::optional<double> value_of(const CsvField& field, const std::string& name, R
   return std::nullopt;
 }
 
-/// Sorts the runs and tells of those given twice.
+/// Sorts the runs, and reports runs given twice.
 void sort_runs(RunTable& table, CsvErrors& errors) {
   const auto place = [](const RunTable::Run& run) { return std::tie(run.cell, run.task, run.unit); };
   std::sort(table.runs.begin(), table.runs.end(),
@@ -168,7 +168,7 @@ RunTable parse_runs(std::string_view text, const std::string& file, const RunCol
   RunTable table;
   Names cells, tasks, units;
   for (std::size_t before = 0; !errors.enough() && reader.next(fields, errors); before = errors.size()) {
-    if (errors.size() > before) continue;  // already told what is wrong with it
+    if (errors.size() > before) continue;  // its mistake is already reported
     if (fields.size() != places.fields) {
       const CsvField& at = fields[std::min(places.fields, fields.size() - 1)];
       errors.add(at.line, at.column,

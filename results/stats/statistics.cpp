@@ -297,4 +297,22 @@ std::vector<double> holm_alphas(std::span<const double> p, double level) {
   return alphas;
 }
 
+int correct_family(std::span<const FamilyTest> tests, double level, bool holm) {
+  std::vector<double> p;
+  for (const FamilyTest& test : tests) p.push_back(test.p);
+  const std::vector<double> adjusted = holm_adjusted(p), alphas = holm ? holm_alphas(p, level) : std::vector<double>(p.size(), level);
+  int counted = 0;
+  for (std::size_t i = 0; i < tests.size(); ++i) {
+    const FamilyTest& test = tests[i];
+    *test.p_holm = adjusted[i];
+    if (std::isnan(test.p)) continue;
+    ++counted;
+    if (test.chosen == nullptr) continue;
+    const LeadInterval lead = chosen_interval(*test.chosen, alphas[i]);
+    test.difference->lo = test.more_is_better ? lead.lo : -lead.hi;
+    test.difference->hi = test.more_is_better ? lead.hi : -lead.lo;
+  }
+  return counted;
+}
+
 }  // namespace odrpo

@@ -138,4 +138,18 @@ LeadInterval chosen_interval(const ChosenComparison& compared, double alpha);
 /// smallest p, if it has a star, level / (m - K) of those without, where K have one. NaN where p is.
 std::vector<double> holm_alphas(std::span<const double> p, double level);
 
+inline constexpr double star_level = 0.05;  ///< a corrected p below this is a star, or a cell that moved
+
+/// One test of a family, and where its correction goes.
+struct FamilyTest {
+  double p;                                 ///< NaN: not tested, and not counted
+  double* p_holm;
+  const ChosenComparison* chosen = nullptr;  ///< two arms that each chose: `difference` gets the interval of their test
+  MeanInterval* difference = nullptr;
+  bool more_is_better = true;  ///< of the values behind `difference`
+};
+/// Corrects a family of tests by Holm's method: sets each p_holm, and each interval of arms that chose at the alpha of holm_alphas(`level`);
+/// with `holm` false at `level` itself. Returns the number of tests that count.
+int correct_family(std::span<const FamilyTest> tests, double level, bool holm = true);
+
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// Calls OpenSSL's EVP interface, as the only file; and feeds it the numbers of results.
+// Computes SHA-256 and base64 by OpenSSL's EVP interface (as the only file), and the digest of results.
 #include "results/store/digest.hpp"
 
 #include <openssl/evp.h>

@@ -1,4 +1,4 @@
-// SHA-256 of text and of streams of bytes, and base64, by OpenSSL; and the digest of results.
+// Computes SHA-256 of text and of streams of bytes, and base64, by OpenSSL; and the digest of results.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ class Sha256 {
   Sha256& operator=(const Sha256&) = delete;
   void add(const void* bytes, std::size_t count);
   void add(std::string_view text) { add(text.data(), text.size()); }
-  /// 64 lower-case hex digits; the object is spent afterwards.
+  /// 64 lower-case hex digits. Call it once, at the end.
   std::string hex();
 
  private:
@@ -48,7 +48,7 @@ class ResultDigest {
   Sha256 sum_;
 };
 
-/// Many texts, in pieces of memory that never move: growing needs no second copy.
+/// Many texts, in pieces of memory that never move, so that growing needs no second copy.
 class TextList {
  public:
   void add(std::string_view text);

@@ -1,4 +1,4 @@
-// Looking things up in the root table of a result file.
+// Looks up columns and texts in the root table of a result file.
 #include "results/store/record.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// RunRecord: what one run leaves behind, written once; and the root table of many. Neutral strings and numbers; this module knows nothing of
+// Defines RunRecord, what one run leaves behind, and the root table of many runs. Neutral strings and numbers: this module knows nothing of
 // suites.
 #pragma once
 #include <cstddef>
@@ -38,7 +38,7 @@ struct Final {
 /// The final value that holds a measured time: no result, so neither the digest nor `diff` looks at it.
 inline constexpr const char* modelled_seconds = "modelled_seconds";
 
-/// Names of evaluations per prompt, which win rates between runs are made of: true quality in levels, and words before the end.
+/// Names of evaluations per prompt, from which win rates between runs are made: true quality in levels, and words before the end.
 inline constexpr const char *evaluated_quality = "quality", *evaluated_length = "length";
 
 /// The record of one run. Names of curves and finals are lower_case words; units in docs/reference/curves.md and docs/results.md.
@@ -59,11 +59,12 @@ struct RunRecord {
 
 // CheckpointKind: what a checkpoint is of.
 
-/// What a checkpoint holds, so that a later call need not do it again: the state of a run (named by its id), or what several runs start
-/// from (named by whatever decides it).
+/// What a checkpoint holds, so that a later call need not do it again. `run`: the state of a run, named by its id. `start`: what several
+/// runs start from, named by whatever decides it.
 enum class CheckpointKind { run, start };
 
-// The root table of a result file in memory: one entry per run in every column, texts as codes: a million runs fit in little memory.
+// The root table of a result file in memory: one entry per run in every column. Texts are codes, so that a million runs fit in little
+// memory.
 
 /// A column as the file declares it.
 struct ColumnInfo {

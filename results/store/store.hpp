@@ -1,4 +1,4 @@
-// The result store: shards committed crash-safely in a work folder, assembled into one HDF5 file, read back with suspicion.
+// Stores results: commits shards crash-safely in a work folder, assembles them into one HDF5 file, and reads files back with suspicion.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -34,7 +34,7 @@ struct SuiteFacts {
   std::vector<std::pair<std::string, std::string>> provenance;
 };
 
-/// A checkpoint that was read; empty when there is none. `damaged`: there is a file, and it is not what was written.
+/// A checkpoint that was read; empty when there is none. `damaged`: the file is there, but not as it was written.
 struct CheckpointBytes {
   std::string bytes;
   bool damaged = false;
@@ -43,16 +43,17 @@ struct CheckpointBytes {
 /// What every result file begins with.
 inline constexpr std::string_view hdf5_signature = "\x89HDF\r\n\x1a\n";
 
-/// The file that a run with this output writes: links are followed, also one to nothing. Failure io when it cannot be a result file,
-/// whatever may be discarded: links in a circle, a folder, a device or pipe, no folder around it, a file that is neither empty nor HDF5.
+/// The file that a run with this output writes. Links are followed, also one to nothing. Failure io when it cannot be a result file,
+/// whatever may be discarded. Such are links in a circle, a folder, a device or pipe, a path without its folder, a file that is neither
+/// empty nor HDF5.
 std::string output_target(const std::string& path);
 
-/// Runs from elsewhere: a name for messages, and what gives them all, slab by slab.
+/// Runs from elsewhere: a name for messages, and a function that gives all of them, slab by slab.
 struct RunSource {
   std::string name;
   std::function<void(const std::function<void(std::vector<RunRecord>& slab)>&)> read;
 };
-/// A run that two sources tell differently.
+/// A run whose records in two sources differ.
 struct RunConflict {
   std::string id, env;
   std::size_t first = 0, second = 0;       ///< the sources; own_source = this folder or its output
@@ -75,17 +76,17 @@ using CheckRun = std::function<void(const RunRecord& run, std::optional<std::siz
 /// (results/store/work/lock.hpp); all members but save_checkpoint() and load_checkpoint() may be called from one thread only.
 class WorkFolder {
  public:
-  /// Opens or makes the folder for `output`. Picks up every committed shard when the fingerprint matches; a folder or an output file
-  /// of another suite is refused (Failure io) unless `force`, which discards it; a readable HDF5 file that is none of ours even then, an
-  /// empty one never. An output that already holds this very suite complete is kept and reported by complete(), and no folder is made then.
-  /// A folder that is a link, has another owner or can be written by others is refused. Never touches anything it did not make. The output
-  /// is that of output_target().
-  /// Once `stop` is set, assemble() and merge() end with a Failure `stopped`, and what is committed stays; so does this constructor while it
-  /// watches a lock that is dated in the future.
+  /// Opens or makes the folder for `output`, the output of output_target(). Picks up every committed shard when the fingerprint matches.
+  /// Refuses a folder or an output file of another suite (Failure io) unless `force`, which discards it. Even then refuses an HDF5 file
+  /// that is none of ours; never refuses an empty file. An output that already holds this very suite complete is kept and reported by
+  /// complete(); no folder is made then. Refuses a folder that is a link, has another owner or can be written by others. Never touches
+  /// anything it did not make.
+  /// Once `stop` is set, assemble() and merge() end with a Failure `stopped`, and what is committed stays. So does this constructor while
+  /// it watches a lock that is dated in the future.
   WorkFolder(const std::string& output, const SuiteFacts& facts, bool force, const System& system = posix_system(),
              const std::atomic<bool>* stop = nullptr);
-  /// One of several processes that write into the folder of a process that holds its lock: this one commits and keeps checkpoints, and that one
-  /// adopt()s its shards and assembles. Failure io when there is no such folder.
+  /// One of several processes that write into the folder of a process that holds its lock. This one commits and keeps checkpoints. The
+  /// holder adopt()s its shards and assembles. Failure io when there is no such folder.
   struct Member {};
   WorkFolder(const std::string& output, const SuiteFacts& facts, Member, const System& system = posix_system());
   ~WorkFolder();
@@ -98,13 +99,13 @@ class WorkFolder {
   bool complete() const;
   /// Indices of the runs that are committed (status ok), in order.
   std::vector<std::size_t> finished() const;
-  /// Commits runs as one shard: HDF5 image in memory, write, fsync, rename, fsync of the folder. Returns when they are safe; their
-  /// checkpoints are removed, but those of runs that failed and did not diverge. Returns the shard's name; empty without runs. Failure io, also
-  /// when somebody removed the folder.
+  /// Commits runs as one shard: HDF5 image in memory, write, fsync, rename, fsync of the folder. Returns when they are safe. Removes their
+  /// checkpoints, but those of runs that failed and did not diverge. Returns the shard's name; empty without runs. Failure io, also when
+  /// somebody removed the folder.
   std::string commit(std::span<const RunRecord> runs);
-  /// Takes up a shard that a member has committed, which says that the runs of these places worked.
+  /// Takes up a shard that a member has committed. The member says that the runs of these places ended well.
   void adopt(const std::string& shard, std::span<const std::uint32_t> places);
-  /// The place of a run in the suite. Failure internal when it is none of it.
+  /// The place of a run in the suite. Failure internal when the suite lacks it.
   std::size_t place_of(const RunRecord& run) const;
   /// Stores a checkpoint (at most checkpoint_limit bytes) in place of the earlier one of this name. From any thread, but not two at once of
   /// one name.
@@ -117,13 +118,14 @@ class WorkFolder {
   /// How many starts are stored that runs share.
   std::size_t starts() const;
   static constexpr std::size_t checkpoint_limit = std::size_t{1} << 30;
-  /// Merges all shards into the output (written aside, re-opened, verified, put into place), removes the folder, unless failed runs have
-  /// checkpoints. Returns the result digest. Empty when a shard is no longer what was committed: notes() says so, finished() has its runs no
-  /// more, and they are to be trained again. A file that appeared at the output meanwhile, or another than the one found there at first, is
-  /// never replaced: Failure io, and all runs stay saved in the folder.
+  /// Merges all shards into the output (written aside, re-opened, verified, put into place). Removes the folder, unless failed runs have
+  /// checkpoints. Returns the result digest; empty when a shard is no longer what was committed. Then notes() says so, and finished() lacks
+  /// its runs, which must be trained again. Never replaces a file that appeared at the output meanwhile, or another than the one found
+  /// there at first. In that case Failure io, and all runs stay saved in the folder.
   std::string assemble();
-  /// The same of runs that other machines trained: takes those of `sources`, beside what the folder and the output hold already. `check` is
-  /// asked about every run that comes, with its place in the suite (none = not of this suite, and left out), and may refuse it by a Failure. A run that comes twice with equal numbers counts once; where numbers differ, and where runs are missing, nothing is written.
+  /// Merges runs that other machines trained: those of `sources`, beside what the folder and the output hold already. Calls `check` for every run
+  /// that comes, with its place in the suite (none = not of this suite, and left out). `check` may refuse the run by a Failure. A run that comes
+  /// twice with equal numbers counts once. Where numbers differ, and where runs are missing, nothing is written.
   MergeReport merge(std::span<const RunSource> sources, const CheckRun& check);
 
  private:
@@ -145,9 +147,9 @@ ReadLimits read_limits(double seconds, double megabytes);
 /// throw Failure.
 using ChooseColumns = std::function<std::vector<std::string>(const ResultFile& head)>;
 
-/// Reads the root table of a result file. Untrusted input: no external links or storage, no virtual datasets, only deflate/shuffle/
-/// fletcher32 filters, sizes checked before reading, every column and text compared with its checksum. Failure io when missing or
-/// unreadable, bad_input when it is not a result file of ours or is damaged, limits when it needs more than it may.
+/// Reads the root table of a result file. Refuses external links and storage, virtual data sets, and filters but deflate, shuffle and
+/// fletcher32. Checks sizes before reading, and every column and text by its checksum. Failure io when missing or unreadable; bad_input
+/// when it is no result file of ours or damaged; limits when it needs more than it may.
 ResultFile read_results(const std::string& path, const ChooseColumns& choose = {}, const ReadLimits& limits = {});
 
 /// One curve of one run: its recorded steps at which it is defined.
@@ -167,7 +169,7 @@ std::vector<std::vector<RunCurve>> read_evaluated(const std::string& path, const
                                                   std::span<const std::uint32_t> runs, const std::string& digest,
                                                   const ReadLimits& limits = {});
 
-/// The curve that is meant: called so, or different from that in - and _ alone. Failure usage, with the curves there are.
+/// The curve of this name, or the one whose name differs in - and _ alone. Failure usage, with the curves there are.
 std::string curve_named(const std::vector<std::string>& names, const std::string& wanted);
 
 /// All runs in file order with their curves, evaluations and seconds, slab by slab, once everything has been compared with its checksum;
@@ -176,7 +178,7 @@ std::string curve_named(const std::vector<std::string>& names, const std::string
 void read_runs(const std::string& path, const std::function<void(const ResultFile& head)>& head,
                const std::function<void(std::vector<RunRecord>& slab)>& slab, const ReadLimits& limits = {});
 
-/// A whole file checked: everything has its checksum. Its digest is for the caller to compare.
+/// A whole file, all of it compared with its checksums. The caller compares the digest.
 struct Verification {
   ResultFile head;
   std::string computed;  ///< the result digest of its numbers
@@ -203,7 +205,7 @@ inline std::string join_lines(const std::vector<std::string>& texts) {
   return text;
 }
 
-// Parts of a suite that several machines trained: result files, and work folders of parts that are not finished. What one says of itself.
+// Parts of a suite that several machines trained: result files, and work folders of unfinished parts. What a part says of itself.
 
 /// Names of provenance texts that parts have.
 inline constexpr const char *part_text = "part", *whole_text = "whole";

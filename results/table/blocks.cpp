@@ -44,8 +44,8 @@ class BlockMaker {
   };
   const TableSpec& spec() const { return table_.spec; }
 
-  /// Marks the best of each column (of each row where rows are values), and what a one-sided test does not tell from it. Which one is the
-  /// best is seen in the same data, so that there are as many tests as ordered pairs in the lines of the block.
+  /// Marks the best of each column (of each row where rows are values), and what a one-sided test does not tell from it. The same data show
+  /// which one is best. So there are as many tests as ordered pairs in the lines of the block.
   void mark_best(std::vector<TableCell>& cells) {
     const bool by_row = spec().rows == values_dimension;
     const std::size_t width = table_.columns.size(), height = table_.rows.size();
@@ -118,7 +118,7 @@ class BlockMaker {
     return cell;
   }
 
-  /// By how much the row is better than the baseline, and than each other choice that the baseline might have made.
+  /// The leads of the row over the baseline, and over each other choice that the baseline might have made.
   std::vector<Lead> leads_over(const SeedValues& row, const SeedValues& baseline, const std::vector<SeedValues>& others, std::size_t of) const {
     std::vector<Lead> leads{lead(row, baseline, of)};
     for (const SeedValues& other : others) {

@@ -218,27 +218,14 @@ void compare_rows(TableModel& table, double whole) {
 void correct_comparisons(TableModel& table) {
   table.tested.assign(table.values.size(), 0);
   for (std::size_t v = 0; v < table.values.size(); ++v) {
-    std::vector<Comparison*> family;
-    std::vector<double> p;
+    std::vector<FamilyTest> family;
     for (TableBlock& block : table.blocks)
-      for (TableCell& cell : block.cells)
-        if (cell.of == v && !std::isnan(cell.comparison.p)) {
-          family.push_back(&cell.comparison);
-          p.push_back(cell.comparison.p);
-        }
-    const std::vector<double> adjusted = holm_adjusted(p);
-    const bool holm = table.spec.correction == Correction::holm;
-    const std::vector<double> alphas = holm ? holm_alphas(p, star_level) : std::vector<double>(p.size(), star_level);
-    for (std::size_t i = 0; i < family.size(); ++i) {
-      family[i]->p_holm = adjusted[i];
-      if (family[i]->among_choices.row_leads.empty()) continue;
-      const LeadInterval lead = chosen_interval(family[i]->among_choices, alphas[i]);
-      MeanInterval& d = family[i]->difference;
-      const bool more = table.values[v].more_is_better;
-      d.lo = more ? lead.lo : -lead.hi;
-      d.hi = more ? lead.hi : -lead.lo;
-    }
-    table.tested[v] = static_cast<int>(family.size());
+      for (TableCell& cell : block.cells) {
+        Comparison& c = cell.comparison;
+        if (cell.of != v || std::isnan(c.p)) continue;
+        family.push_back({c.p, &c.p_holm, c.among_choices.row_leads.empty() ? nullptr : &c.among_choices, &c.difference, table.values[v].more_is_better});
+      }
+    table.tested[v] = correct_family(family, star_level, table.spec.correction == Correction::holm);
   }
 }
 

@@ -63,8 +63,6 @@ Comparison not_tested(Comparison compared);
 /// Compares every row with its baseline, each cell as it stands, and corrects the comparisons. Of a table with one value; `whole` as above.
 void compare_rows(TableModel& table, double whole);
 
-inline constexpr double star_level = 0.05;  ///< of a p of Holm's correction
-
 /// Holm's correction in a whole table. Family: every comparison of one value that has a p, over all blocks and columns; several values are
 /// several families. Sets p_holm and `tested`.
 void correct_comparisons(TableModel& table);

@@ -1,4 +1,4 @@
-// Puts recorded curves into the cells of a table, one column per step; and takes the runs behind cells out again, for statistics.
+// Puts recorded curves into the cells of a table, one column per step. Takes the runs behind cells out again, for statistics.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Values of dimensions to codes, and runs grouped by their codes.
+// Maps values of dimensions to codes, and groups runs by their codes.
 #include "results/table/dimensions.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// The dimensions of the runs of a file: env, rater, policy, estimator, votes and the grid axes, as codes. Private to results/.
+// Makes codes of the dimensions of a file's runs: env, rater, policy, estimator, votes and the grid axes. Private to results/.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -29,11 +29,11 @@ struct Dimension {
 /// The file must outlive them.
 std::vector<Dimension> dimensions_of(const ResultFile& file);
 
-/// The file's own name of a dimension: the word itself, or the one axis that ends in ".word"; `value` is the dimension of the values
-/// (not of `best` and `where`). Failure usage, which begins with `what`.
+/// The file's own name of a dimension: the word itself, or the one axis that ends in ".word". `value` is the dimension of the values (not
+/// of `best` and `where`). Failure usage, which begins with `what`.
 std::string dimension_named(const std::vector<std::string>& names, const std::string& wanted, const char* what);
 
-/// The entry that a word means: the word itself, or of numbers the same one (1e6 is 1000000); else the word.
+/// The entry that a word means: the word itself, or an equal number (1e6 is 1000000); else the word.
 std::string entry_named(const std::vector<std::string>& entries, const std::string& word);
 
 /// The different combinations of several dimensions, in the order in which the runs bring them.

@@ -1,4 +1,4 @@
-// The model of a table: what its cells, blocks and sentences hold before any renderer prints them.
+// Defines the model of a table: what its cells, blocks and sentences hold before any renderer prints them.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -25,16 +25,16 @@ std::string value_text(const TableValue& value);
 /// The value of one of the axes in `best`.
 struct ChosenValue {
   std::string axis, value;
-  bool at_edge;  ///< the least or the largest of more than two numbers tried
+  bool at_edge;  ///< the smallest or the largest of more than two numbers tried
   bool too_coarse = false;  ///< of a learning rate: a finer grid may find a better one (is_too_coarse)
 };
 
 /// A row against the baseline row, paired by seed.
 struct Comparison {
   MeanInterval difference;                       ///< or percent of the baseline; n = 0 when there is none
-  int no_percent = 0;                            ///< pairs that have no percentage: baseline 0 or of the other sign
+  int no_percent = 0;                            ///< pairs that have no percentage: the baseline is not above 0
   double p, p_holm;                              ///< two-sided, of this difference alone and corrected; NaN when it was not tested
-  ChosenComparison among_choices{};              ///< what p is of where `best` chose on seeds of its own; else empty
+  ChosenComparison among_choices{};              ///< the leads that p tests where `best` chose on seeds of its own; else empty
 };
 
 /// (seed, value in the shown unit), by seed.
@@ -56,7 +56,7 @@ struct TableCell {
   std::vector<std::uint32_t> runs;             ///< of each value, its run: row of the file's root table
 };
 
-/// A dimension that splits nothing: its value is decided by those of rows, columns and `best`. Each cell has its own.
+/// A dimension that splits nothing: rows, columns and `best` decide its value. Each cell has its own.
 struct FollowingDimension {
   std::string name;
   std::vector<std::string> others;  ///< the dimensions that decide
@@ -88,10 +88,10 @@ struct TableModel {
 /// Does a comparison get a star: is its p, corrected as the table's spec says, below .05?
 bool is_significant(const Comparison& comparison, const TableSpec& spec);
 
-/// How many reported seeds find a true difference of spec.power_difference with probability .8, judged by the standard deviation of a
-/// comparison's differences: by a two-sided t test at .05, with the 95 % interval that comes from that deviation's own, and at .05 / m for
-/// m tests, Holm's strictest step. Of rows that chose: by the star's test, where the baseline's other choices are as good as the chosen one, which
-/// a few tuning seeds do not tell, but for those that lie more than two standard deviations of a pair below. 0 = more than a million, or not known.
+/// How many reported seeds find a true difference of spec.power_difference with probability .8, given the standard deviation of the differences.
+/// `alone`: by a two-sided t test at .05; `lo`, `hi`: its 95 % interval, from the deviation's. `among_all`: at .05 / m for m tests, Holm's strictest
+/// step. Of rows that chose: by the star's test. Other choices of the baseline count as equally good, which a few tuning seeds do not show. Those
+/// more than two standard deviations of a pair below keep their distance. Returns 0 for more than a million, or not known.
 struct SeedsNeeded {
   int alone, lo, hi, among_all;
 };

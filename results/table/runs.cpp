@@ -1,4 +1,4 @@
-// What words of a command line mean in a file: dimensions, their values, and the runs that have them.
+// Finds what words of a command line mean in a file: dimensions, their values, and the runs that have them.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// From a result file to the model of a table: its rows, columns, values and blocks, and which runs each cell is made of.
+// Makes the model of a table from a result file: its rows, columns, values and blocks, and the runs of each cell.
 #include "results/table/table.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ void each_line(const ResultFile& file, const char* of, Visit visit) {
   }
 }
 
-/// Cells that could not choose, and rows that had more to choose from than others.
+/// Adds notes on cells that could not choose, on grids that are too coarse, and on rows that chose among more values than others.
 void add_choice_notes(TableModel& table) {
   const TableSpec& spec = table.spec;
   const std::string axes = joined(spec.best);
@@ -111,7 +111,7 @@ void add_notes(TableModel& table, const ResultFile& file) {
   });
 }
 
-/// The words of a spec as the file has them. Failure usage for those that it has not, or that do not go together.
+/// Replaces the words of a spec by the file's own. Failure usage for words that the file lacks, or that do not go together.
 void settle_spec(TableSpec& spec, const RunFacts& facts, const std::vector<std::string>& names) {
   spec.rows = dimension_named(names, spec.rows, "rows");
   spec.columns = dimension_named(names, spec.columns, "columns");
@@ -135,7 +135,7 @@ void settle_spec(TableSpec& spec, const RunFacts& facts, const std::vector<std::
     fail(Exit::usage, "baseline: the rows are values, which are not compared with each other; make them the columns");
 }
 
-/// The rows that a spec compares as the table has them. Failure usage for one that it has not, or that is named twice.
+/// Replaces the rows that a spec compares by the table's own. Failure usage for one that the table lacks, or that is named twice.
 void settle_baselines(TableSpec& spec, const std::vector<std::string>& rows) {
   std::set<std::string> used;
   const auto settle = [&](std::string& row) {

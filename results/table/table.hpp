@@ -1,4 +1,4 @@
-// Tables of a result file: one value or several, two dimensions, intervals over seeds, every row compared with a baseline row; tables of curves.
+// Makes tables of a result file: values by two dimensions, intervals over seeds, rows compared with a baseline row; tables of curves.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -23,18 +23,18 @@ struct ChosenRuns {
 /// has not, or when no run is left.
 ResultFile chosen_runs(const ResultFile& file, const std::vector<ChosenRuns>& where);
 
-/// The columns of the file that hold the values of a table, to be read for make_table. `head` need not have read any. Failure usage when it
-/// has no such value.
+/// The columns of the file that hold the values of a table, to be read for make_table. `head` need not have read any. Failure usage when
+/// the file lacks such a value.
 std::vector<std::string> table_columns(const ResultFile& head, const TableSpec& spec);
 
-/// The table of a suite's own spec: of a file without its baseline (left out by --only) the table without differences, and a note.
+/// The table of a suite's own spec. Where --only left the baseline out of the file, a table without these differences, and a note.
 TableModel make_suite_table(const ResultFile& file, const TableSpec& spec);
 
 /// Builds the table. `file` has read table_columns(). Failure usage when the spec names a dimension, value or baseline that the file does
 /// not have.
 TableModel make_table(const ResultFile& file, const TableSpec& spec);
 
-/// The cells of a table with another value of the same runs, and so at the same choice of the best; compared as before. `file` is the whole
+/// The cells of a table with another value of the same runs, so at the same choice of the best; compared as before. `file` is the whole
 /// file, and has read the value's column. Failure usage when it has no such value.
 TableModel with_value(const TableModel& table, const ResultFile& file, const std::string& value);
 
@@ -49,16 +49,15 @@ inline constexpr Word<Legend> legend_words[] = {
 /// Plain text in `width` columns: as many columns side by side as fit, the others below. A row that is wider alone stays whole.
 std::string table_text(const TableModel& table, Legend legend = Legend::full, std::size_t width = 100);
 std::string table_markdown(const TableModel& table, Legend legend = Legend::full);
-/// A LaTeX table of booktabs' rules: the best of each column bold, and what is not told from it; the legend as its caption and,
-/// with formulas and digest, as comments. With `siunitx` numbers are \num{…}. Every name is escaped.
+/// A LaTeX table of booktabs' rules. Bold: the best of each column, and what is not told from it. The legend is its caption and, with
+/// formulas and digest, comments. With `siunitx` numbers are \num{…}. Every name is escaped.
 std::string table_latex(const TableModel& table, Legend legend = Legend::brief, bool siunitx = false);
 /// One line per cell with all numbers, and the formula and the rater behind them (RFC 4180).
 std::string table_csv(const TableModel& table);
 
 // The table of a curve: its columns are the recorded steps.
 
-/// What a curve shows, and how: value_i = factor (curve_i - origin_i) of run i, where origins and factors are given for each run of the
-/// file.
+/// What a curve shows: value_i = factor (curve_i - origin_i) of run i. Each run of the file has its origin and factor.
 struct CurveValue {
   std::string name, unit, meaning;
   std::vector<double> origin, factor;  ///< one per run of the file; empty = 0 and 1
@@ -67,9 +66,9 @@ struct CurveValue {
 /// The runs behind the cells of a table, ascending: those whose curves curve_table wants.
 std::vector<std::uint32_t> runs_behind(const TableModel& table);
 
-/// The cells of `table` as curves: rows stay, each column becomes a block, the columns are the steps that any run recorded; at most
-/// `most_steps` of them, the first and the last among them. Each cell has the runs of the table's first value, and so its chosen best
-/// (learning rate); comparisons are between those. Failure usage when no run has a number.
+/// The cells of `table` as curves. Rows stay, each column becomes a block. The columns are the steps that any run recorded, at most
+/// `most_steps` of them, with the first and the last. Each cell has the runs of the table's first value, and so its chosen best (learning
+/// rate); comparisons are between those. Failure usage when no run has a number.
 TableModel curve_table(const TableModel& table, const CurveValue& value, std::span<const RunCurve> curves, std::size_t most_steps);
 
 // The runs behind the cells of a table as what run_statistics takes.
@@ -77,8 +76,8 @@ TableModel curve_table(const TableModel& table, const CurveValue& value, std::sp
 /// The dimensions that tell the cells of a table apart: rows, columns, and those that make blocks.
 std::vector<std::string> cell_dimensions(const TableModel& table);
 
-/// The runs of the table's first value, in the shown unit, at each cell's chosen best. A cell is a combination of the values of `cell`, a task
-/// one of the values of `task`; together these are cell_dimensions(). Unit = seed. Failed runs and undefined values are left out.
+/// The runs of the table's first value, in the shown unit, at each cell's chosen best. A cell is a combination of the values of `cell`, a
+/// task one of the values of `task`. Both lists together are cell_dimensions(). Unit = seed. Failed runs and undefined values are left out.
 RunTable table_runs(const TableModel& table, const std::vector<std::string>& cell, const std::vector<std::string>& task);
 
 }  // namespace odrpo

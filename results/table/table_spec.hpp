@@ -1,4 +1,4 @@
-// What a table is asked for: [table] of a suite, the dataset "table" of a result file, the flags of `table`; and the words of its values.
+// Defines what a table shows: [table] of a suite, the dataset "table" of a result file, the flags of `table`; and the words of its values.
 #pragma once
 #include <algorithm>
 #include <string>
@@ -68,7 +68,7 @@ std::string table_spec_problem(std::string_view lines);
 /// The lines that parse_table_spec reads back.
 std::string table_spec_lines(const TableSpec& spec);
 
-// The words for what a table can show of a run: a column of the result file each, or what is computed from it.
+// The words for what a table can show of a run: each a column of the result file, or computed from it.
 
 /// What a suite must set for its runs to have a value; values of the toy language model: of_texts().
 enum class ValueNeeds { nothing, gradient, call_seconds, call_price };
@@ -82,8 +82,8 @@ constexpr const char* needs_text(ValueNeeds needs) {
   return "";
 }
 
-/// A named value: its column in the file, the factor and unit it is shown in, whether more is better, whether it is a yes or no of each
-/// run.
+/// A named value: its column in the file, the factor and unit it is shown in. Also whether more is better, and whether it is a yes or no of
+/// each run.
 struct ValueWord {
   const char *word, *column;
   double factor;
@@ -143,7 +143,7 @@ inline constexpr ValueWord win_rate_over_word{
 /// Why `best` cannot choose by such a value.
 inline constexpr const char* no_choice =
     "each run meets one of the same settings, so that the best would be what is worst for the other; put another value first";
-/// The estimator of such a value, - and _ of what stands before it alike; empty when it is another value.
+/// The estimator of such a value; empty for another value. Before the estimator - and _ are alike.
 inline std::string_view opponent_of(std::string_view value) {
   if (!same_word(value.substr(0, win_rate_over.size()), win_rate_over)) return {};
   return value.substr(win_rate_over.size());

@@ -203,13 +203,10 @@ Beside beside(const std::vector<GainsAtRates>& gain, const std::vector<double>& 
     if (i != other) compared[i] = {leads_over(gain[i][0], gain[other], finer[other]), leads_over(gain[other][0], gain[i], finer[i])};
     all.p.push_back(i == other ? std::nan("") : chosen_p(compared[i]));
   }
-  all.p_holm = holm_adjusted(all.p);
-  const std::vector<double> alphas = holm_alphas(all.p, advice_level);
-  for (std::size_t i = 0; i < gain.size(); ++i) {
-    if (i == other) continue;
-    const LeadInterval interval = chosen_interval(compared[i], alphas[i]);
-    all.more[i].lo = interval.lo, all.more[i].hi = interval.hi;
-  }
+  all.p_holm.resize(gain.size());
+  std::vector<FamilyTest> family;
+  for (std::size_t i = 0; i < gain.size(); ++i) family.push_back({all.p[i], &all.p_holm[i], &compared[i], &all.more[i]});
+  correct_family(family, advice_level);
   return all;
 }
 

@@ -1,4 +1,4 @@
-// Checks names, ranges, and values that follow from others.
+// Checks that a run makes sense: names, ranges, and values that follow from others.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ std::optional<double> final_of(const RunRecord& run, std::string_view name) {
   return std::nullopt;
 }
 
-/// Is a value what others make of it? `scale`: the largest of what it is made of, in the unit of the value.
+/// What is wrong if `value` is not `made`, which follows from other values. `scale`: the largest of those, in the value's unit.
 std::string mismatch(std::string_view name, std::optional<double> value, double made, double scale) {
   const double close = 4 * std::numeric_limits<double>::epsilon() * (std::abs(scale) + std::abs(made));
   return !value || std::abs(*value - made) <= close ? "" : fmt::format("its {} is {:g}, its qualities make {:g}", name, *value, made);

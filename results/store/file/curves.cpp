@@ -1,4 +1,4 @@
-// Reading the curves and evaluations of a result file: one group per world, rows are its runs, columns the union of their steps or prompts.
+// Reads the curves and evaluations of a result file: a group per world, a row per run, columns for the union of steps or prompts.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -125,7 +125,7 @@ void Reader::values(Sheets sheet, const std::string& name, const std::vector<std
   }
 }
 
-/// Fills curves or evaluations of those of the runs (the file's, from row `first` on) that are the world's.
+/// Fills curves or evaluations of the `runs` that are in this world; runs[0] is row `first` of the file.
 void Reader::read_values(const World& world, std::size_t first, std::vector<RunRecord>& runs, Parts parts) {
   const SheetKind& kind = sheet_kinds[world.sheet];
   const auto begin = std::lower_bound(world.rows.begin(), world.rows.end(), static_cast<std::int32_t>(first));

@@ -1,4 +1,4 @@
-// HDF5's virtual file driver interface over Bytes. Works with HDF5 1.10 to 1.14, whose driver tables differ by two fields.
+// Implements HDF5's virtual file driver interface over Bytes. Works with HDF5 1.10 to 1.14, whose driver tables differ by two fields.
 #include "results/store/file/layout.hpp"
 
 #if __has_include(<H5FDdevelop.h>)

@@ -1,4 +1,4 @@
-// Small HDF5 writers: groups, data sets, strings, attributes, dimension scales. No object times, creation order kept.
+// Writes small HDF5 objects: groups, data sets, strings, attributes, dimension scales. No object times, creation order kept.
 #include "results/store/file/hdf5.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The HDF5 handles and small writers that the store's files share. Private to results/store/.
+// Declares the HDF5 handles and small writers that the store's files share. Private to results/store/.
 #pragma once
 #include <hdf5.h>
 
@@ -13,7 +13,7 @@
 
 namespace odrpo::store {
 
-/// Any refusal by the HDF5 library or by our checks; the doors turn it into a Failure with the path and the right exit code.
+/// Any refusal by the HDF5 library or by our checks. Public functions turn it into a Failure with the path and the right exit code.
 struct Hdf5Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -43,7 +43,7 @@ class Hid {
   Close close_;
 };
 
-/// Keeps the library's error stack off the user's stderr and filter plugins unloaded. Call at every door: the stack is per thread.
+/// Keeps the library's error stack off stderr and filter plugins unloaded. Public functions call it first: the stack is per thread.
 void quiet();
 
 /// Throws Hdf5Error when a call returned a negative status.
@@ -71,8 +71,8 @@ ElementType int64_type();
 ElementType double_type();
 ElementType float_type();
 
-/// Checksum of a data set's contents: SHA-256 over type word, NUL, shape ("3,20"), NUL, and the elements in row-major order: numbers as
-/// stored (little-endian), each text followed by NUL. CheckpointKind as attribute `sha256` of the data set.
+/// Checksum of a data set's contents: SHA-256 over type word, NUL, shape ("3,20"), NUL, and the elements in row-major order. Numbers count
+/// as stored (little-endian), each text followed by NUL. Kept as attribute `sha256` of the data set.
 class ContentSum {
  public:
   ContentSum(const char* word, std::span<const hsize_t> shape);

@@ -1,4 +1,4 @@
-// Frames between the reading child and this process, and the limits that the child lives under.
+// Runs a reader in a child process under limits, and takes the frames that it sends.
 #include "results/store/file/isolate.hpp"
 
 #include <fcntl.h>
@@ -88,13 +88,13 @@ void send(int pipe, Kind kind, const std::string& bytes) {
 /// CPU seconds after which the kernel ends a process, in whole seconds.
 unsigned long long kernel_seconds(double seconds) { return static_cast<unsigned long long>(std::max(1.0, seconds + 0.5)); }
 
-/// For a child whose frames this process does not keep. What the two take together stays below the limit.
+/// Memory for a child whose frames this process does not keep. Both together stay below the limit.
 std::size_t most_of(const ReadLimits& limits) { return limits.memory_bytes - limits.memory_bytes / 6; }
 
-/// How a child ends that lacks the memory to say what it lacks.
+/// Exit status of a child without the memory to report its failure.
 constexpr int exit_without_memory = 3;
 
-/// Does the work and says why it failed, if it did. Throws where it lacks the memory to say so.
+/// Does the work, and reports its end or failure as a frame. Throws where it lacks the memory for that.
 void work_and_report(int out, const std::function<void(const Send&)>& work) {
   int code = 0;
   std::string text;
@@ -139,7 +139,7 @@ void work_and_report(int out, const std::function<void(const Send&)>& work) {
   ::_exit(0);
 }
 
-/// Takes frames until the child is done; why it failed, if it said so. False when it broke off.
+/// Takes frames until the child is done. `failure`: what the child reported, if anything. False when it broke off.
 bool take_frames(int pipe, const std::function<void(std::string_view)>& receive, const std::atomic<bool>* stop,
                  std::optional<Failure>& failure) {
   std::string bytes;
@@ -186,8 +186,8 @@ void run_child(const UntrustedFile& file, const ReadLimits& limits, std::size_t 
   const double seconds = seconds_allowed(limits, file.size());
   Pipe pipe;
   if (pipe.read < 0) fail_io("make a pipe to read", path, errno);
-  // A terminal sends the stop signals to the whole process group. What they mean is this process's to decide: it asks its suite to stop, or
-  // dies. Files are closed first: a process that is killed lets go of its memory before its files, which takes long.
+  // A terminal sends stop signals to the whole process group. The child ignores them: this process decides, and asks its suite to stop or
+  // dies. Files are closed first: a process that is killed frees its memory, which takes long, before its files.
   const pid_t reader = fork_child(SIG_IGN, [&] { close_others(pipe.write, file.file.number()); });
   if (reader < 0) fail_io("start a process to read", path, errno);
   if (reader == 0) child(pipe.write, work, seconds, memory);

@@ -42,7 +42,7 @@ void read_checked_runs(const UntrustedFile& file, const ReadLimits& limits, bool
 /// Everything compared with its checksum, and the digest computed.
 Verification verify(const UntrustedFile& file, const ReadLimits& limits);
 
-/// Calls it; a Failure limits names the flags that raise the limits.
+/// Calls `call`; a Failure limits names the flags that raise the limits.
 template <class Call>
 auto with_limit_hint(Call call) try {
   return call();
@@ -57,8 +57,7 @@ ReadLimits own_limits(const UntrustedFile& file);
 /// Is this an HDF5 file of somebody else's, which nothing may replace? HDF5 can open it, and it lacks the root attributes of ours.
 bool is_foreign(const UntrustedFile& file);
 
-// The root table on its way from the process that reads a file to the one that wants it: its head first, then slabs of columns. Private to
-// results/store/.
+// The root table on its way from the reading process to this one: its head first, then slabs of columns. Private to results/store/.
 
 /// Sends the head and the columns that `choose` names. Throws what the reader throws, and what `choose` throws.
 void send_table(Reader& reader, const ChooseColumns& choose, const Send& send);

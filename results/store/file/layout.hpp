@@ -1,4 +1,4 @@
-// The layout of a result file: what writer and reader must agree on. Private to results/store/. In words: docs/results.md.
+// Defines the layout of a result file, which writer and reader must agree on. Private to results/store/. In words: docs/results.md.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -15,8 +15,8 @@
 namespace odrpo::store {
 
 // The virtual file driver by which HDF5 reaches its bytes: a file through the store's System, or memory. Private to results/store/.
-// A driver of our own, because HDF5's exit handlers crash after a write has failed: this one keeps the first error and answers success from
-// then on, so that the library always closes what it has opened.
+// HDF5's exit handlers crash after a failed write. So this driver keeps the first error and answers success from then on, and the library
+// always closes what it has opened.
 
 /// What one HDF5 file lies in. Outlives the HDF5 file.
 struct Bytes {
@@ -44,7 +44,7 @@ inline constexpr unsigned long long max_ratio = 1100;         ///< uncompressed 
 
 /// Runs are written and read in slabs of so many bytes in memory, roughly.
 inline constexpr std::size_t slab_bytes = std::size_t{8} << 20;
-/// How many runs a slab has when one run has so many bytes of numbers besides its row of the root table.
+/// Runs of a slab, where a run has `bytes` of numbers besides its row of the root table.
 std::size_t slab_rows(std::size_t bytes);
 
 /// A group of the file with one group per world in it: named values of the world's runs over a scale.
@@ -86,7 +86,7 @@ struct Records {
   std::function<const RunRecord&(std::size_t i, RunRecord& scratch)> get;
 };
 
-/// What must be known of all runs before the first is written: which columns, worlds, steps and curves there are. Runs alike share a shape.
+/// What must be known of all runs before the first is written: their columns, worlds, steps and curves. Runs that are alike share a shape.
 class Outline {
  public:
   explicit Outline(std::vector<std::string> axis_names);
@@ -142,9 +142,9 @@ void write_layout(hid_t file, const Records& runs, const Outline& outline, const
 inline constexpr const char* checked_texts[] = {"Conventions", "suite", "status", "result_digest", "fingerprint"};
 inline constexpr const char* checked_integers[] = {"runs", "runs_failed", "runs_ok", "schema_version"};
 inline constexpr const char* root_sum_name = "contents_sha256";
-/// The root checksum: SHA-256 over the attributes above, "NAME NUL VALUE NUL" each, then over the names of the root table's columns in their
-/// order, "NAME NUL" each, then over every data set of the file by its path (as bytes), "PATH NUL SUM NUL AXIS NUL" each; SUM is its
-/// attribute `sha256`, AXIS its attribute `axis` or empty.
+/// The root checksum: SHA-256 over three lists. First come the attributes above, "NAME NUL VALUE NUL" each. Then the names of the root
+/// table's columns in their order, "NAME NUL" each. Then every data set by its path (as bytes), "PATH NUL SUM NUL AXIS NUL" each; SUM is
+/// its attribute `sha256`, AXIS its attribute `axis` or empty.
 class RootSum {
  public:
   void attribute(const std::string& name, const std::string& value);

@@ -1,4 +1,4 @@
-// What a result file holds besides its numbers: the columns, worlds, steps and curves of its runs.
+// Collects what a result file holds besides its numbers: the columns, worlds, steps and curves of its runs.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Records as bytes, between a reader's process and ours, and in the row file: as they lie in memory, for this program alone. One function
+// Packs records as bytes as they lie in memory, for this program alone: from a reader's process to ours, and in the row file. One function
 // names the fields of each struct, for both directions. Private to results/store/.
 #pragma once
 #include <cstdint>

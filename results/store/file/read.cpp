@@ -1,4 +1,4 @@
-// Reading a result file: its head, its columns, its runs.
+// Reads a result file: its head, its columns, its runs.
 #include "results/store/file/read.hpp"
 
 #include <algorithm>
@@ -230,7 +230,7 @@ void Reader::check_runs() {
       std::string fault = contradiction_in(run);
       if (fault.empty() && !ids.insert(std::hash<std::string>{}(run.id)).second) fault = "two runs have the id '" + run.id + "'";
       if (fault.empty()) continue;
-      check_contents();  // damage is told as such
+      check_contents();  // damage is reported as damage
       throw Hdf5Error(fault);
     }
   });
@@ -257,7 +257,7 @@ std::string Reader::digest(std::string* sense) {
   for (std::size_t i = 1; i < order.size(); ++i)
     if (ids[order[i - 1]] == ids[order[i]]) throw Hdf5Error("two runs have the id '" + std::string(ids[order[i]]) + "'");
 
-  // a window: as many runs, in the order of ids, as fit; what is read of them lies in blocks of the file
+  // windows of runs in the order of ids, as many as fit; their rows are read in blocks of the file
   const std::size_t block = slab(Parts::values), window = 4 * block;
   ResultDigest digest;
   for (std::size_t first = 0; first < order.size(); first += window) {

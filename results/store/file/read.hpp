@@ -40,7 +40,7 @@ struct Rows {
   hsize_t from = 0, count = 0;
 };
 
-/// A data set opened with suspicion. Nothing that a read returns stays charged to the budget: who keeps it charges it.
+/// A data set opened with suspicion. A read leaves nothing charged to the budget: a caller that keeps the values charges them.
 class Source {
  public:
   Source(hid_t parent, const std::string& name);
@@ -91,7 +91,7 @@ struct Newer : Hdf5Error {
 /// should be. Files of schema 1 have no checksums: only digest() tells whether their numbers are right.
 class Reader {
  public:
-  /// Checks attributes, columns, provenance, the counts and, in schema 2, the root checksum.
+  /// Checks attributes, columns, provenance, the counts and, from schema 2 on, the root checksum.
   Reader(hid_t root, Budget& budget);
   const ResultFile& head() const { return head_; }
   bool has_checksums() const { return schema_ >= 2; }
@@ -105,8 +105,8 @@ class Reader {
   std::vector<RunRecord> runs(std::size_t from, std::size_t count, Parts parts);
   /// Names of the curves (or evaluations) of all worlds, each once.
   std::vector<std::string> value_names(Sheets sheet);
-  /// Calls visit(run, steps or prompts of its world, values at them) for those of the rows that are in a world which has these values.
-  /// `rows` ascend. Compares the checksums of the values.
+  /// Calls visit(run, steps or prompts of its world, values at them) for each of `rows` whose world has these values. `rows` ascend.
+  /// Compares the checksums of the values.
   void values(Sheets sheet, const std::string& name, const std::vector<std::uint32_t>& rows,
               const std::function<void(std::uint32_t run, const std::vector<std::int32_t>& places, const double* values)>& visit);
   /// All runs in file order, in slabs.
@@ -114,10 +114,10 @@ class Reader {
   /// Throws where a run contradicts itself or comes twice, or the suite's name is none (contradiction_in()). Curves are looked at when they
   /// are read.
   void check_runs();
-  /// Compares every data set with its checksum (schema 2).
+  /// Compares every data set with its checksum (from schema 2 on).
   void check_contents();
-  /// The result digest of the runs, whatever the file claims. Throws when two runs have one id. `sense` also gets what check_runs() would throw
-  /// of a suite's name or of the first run, by id, that contradicts itself; else it is left empty.
+  /// The result digest of the runs, whatever the file claims. Throws when two runs have one id. `sense` gets what check_runs() would throw:
+  /// of the suite's name, or of the first run, by id, that contradicts itself. Else it is left empty.
   std::string digest(std::string* sense = nullptr);
 
  private:
@@ -163,11 +163,11 @@ void with_reader(Bytes& bytes, const std::string& path, std::size_t memory, cons
 // Does a run of a result file make sense? Its words, values and ranges must agree, whoever wrote them and whatever checksums they have. Private to
 // results/store/.
 
-/// No value that means anything is as large.
+/// Larger values mean nothing.
 inline constexpr double largest_value = 1e30;
 
-/// "run 'ID' contradicts itself: …", of words and final values; empty where they do not: its id is made of its words, numbers lie in their
-/// ranges, gain and regret follow from the qualities within roundings.
+/// "run 'ID' contradicts itself: …", of words and final values; empty where the run makes sense. Then its id is made of its words, and
+/// numbers lie in their ranges. Gain and regret follow from the qualities within roundings.
 std::string contradiction_in(const RunRecord& run);
 
 /// Why no curve (or evaluation) of this name has these values; empty where one can. NaN is undefined.

@@ -1,4 +1,4 @@
-// What commands ask of a result file. Its root table, or whether all of it is right. Read in a child process.
+// Answers what commands ask of a result file, in a child process: its root table, curves, evaluations, runs, or a check of all of it.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -167,7 +167,7 @@ void send_values(Reader& reader, Sheets sheet, const std::string& name, const st
   });
 }
 
-/// Some values of some runs: place n has those of `count` names that choose(reader) gives.
+/// Values of some runs: entry n is of the n-th of the `count` names that choose(reader) gives.
 std::vector<std::vector<RunCurve>> read_values(const std::string& path, Sheets sheet, std::size_t count,
                                                const std::function<std::vector<std::string>(Reader&)>& choose,
                                                std::span<const std::uint32_t> runs, const std::string& digest, const ReadLimits& limits) {

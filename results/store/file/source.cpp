@@ -1,4 +1,4 @@
-// The suspicious half of reading: checks on links, layouts, filters, types and sizes.
+// Checks links, layouts, filters, types and sizes in an untrusted file, and reads its data sets.
 #include <algorithm>
 #include <memory>
 #include <new>

@@ -172,8 +172,8 @@ class WorldGroup {
   std::vector<std::pair<std::string, std::string>> scale_sums_;
 };
 
-/// One kind of values of one world: rows are its runs, columns the union of their places on the scale, NaN where a run has none. The times
-/// of the stages go beside them, into a group of their own.
+/// One kind of values of one world: rows are its runs, columns the union of their places on the scale. NaN where a run has none. The times
+/// of the stages go into a group of their own.
 class SheetWriter {
  public:
   SheetWriter(hid_t file, const SheetKind& kind, const std::string& env, const Outline::World& world, const Outline::Sheet& sheet)

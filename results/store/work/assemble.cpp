@@ -1,5 +1,5 @@
-// The final file: merged from the shards, written aside, read back, put into place without replacing what is not ours; and which place a path
-// means.
+// Makes the final file: merges the shards, writes aside, reads back, puts into place without replacing what is not ours. Finds which place
+// a path means.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -132,7 +132,7 @@ std::string WorkFolder::State::saved() const {
   return std::string("all ") + (keep_output ? "new " : "") + "finished runs stay saved in " + store::quoted(folder.path);
 }
 
-/// The very file, unchanged, that was looked at.
+/// Is this the very file that was looked at, unchanged?
 bool WorkFolder::State::is_found(const struct stat& now) const { return found && store::unchanged(*found, now); }
 
 void WorkFolder::State::put_into_place() {

@@ -1,4 +1,4 @@
-// The small texts of a work folder, and the files of its checkpoints.
+// Reads and writes the small texts of a work folder, and the files of its checkpoints.
 #include <algorithm>
 #include <iterator>
 #include <set>

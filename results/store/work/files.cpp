@@ -1,4 +1,4 @@
-// Files that survive a kill, and folders by descriptor.
+// Writes files that survive a kill, and reaches files through the descriptor of their folder.
 #include "results/store/work/files.hpp"
 
 #include <dirent.h>

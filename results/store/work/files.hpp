@@ -1,5 +1,5 @@
-// Files and folders of the store: held open by descriptors, written so that they survive a kill or a power cut, never through a link that
-// somebody planted. Private to results/store/.
+// Keeps files and folders of the store open by descriptors. Writes survive a kill or a power cut, and go through no link that somebody
+// planted. Private to results/store/.
 #pragma once
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -41,7 +41,7 @@ System posix_system();
 
 namespace odrpo::store {
 
-/// Line ends escaped, so that no name, of a file or in it, can forge a line of a message; and the same in quotes.
+/// Escapes line ends, so that no name, of a file or in it, can forge a line of a message; `quoted` adds quotes.
 std::string one_line(std::string_view text);
 std::string quoted(std::string_view name);
 /// Throws Failure io: "cannot WHAT PATH: reason" with the reason of `error` (an errno).
@@ -85,14 +85,14 @@ int write_all(const File& file, std::string_view bytes, std::uint64_t at);
 /// Up to `size` bytes at this place (fewer at the end of the file), or minus errno.
 ssize_t read_some(const File& file, void* to, std::size_t size, std::uint64_t at);
 
-/// Begins what tells the temporary files of several processes in a folder apart: 16 digits follow, as own_mark() makes them.
+/// Begins the mark that tells temporary files of several processes apart; 16 digits of own_mark() follow.
 inline constexpr std::string_view mark_begin = "-r";
 
 /// A folder held open. Its files are reached through its descriptor, whatever happens to its name.
 struct Folder {
   std::string path;  ///< for messages
   File file;
-  std::string mark{};  ///< in the names of temporary files, where others may write the folder too: whose they are
+  std::string mark{};  ///< in names of temporary files: whose they are, where several processes write the folder
   int number() const { return file.number(); }
   const System& system() const { return file.system(); }
   std::string path_of(std::string_view name) const { return path + "/" + std::string(name); }
@@ -100,7 +100,7 @@ struct Folder {
 
 /// Opens a folder; Failure io, with `what` in the message.
 Folder open_folder(const System& system, const std::string& path, const std::string& what);
-/// Where an open folder is now, whatever it was called when it was opened; its path then, where the system does not tell.
+/// Where an open folder is now, even if it was renamed; its path at opening where the system does not say.
 std::string place_now(const Folder& folder);
 /// Makes a new empty file of this name, in place of any file or link that has it. Failure io.
 File make_file(const Folder& folder, const std::string& name, mode_t mode = 0644);
@@ -110,13 +110,13 @@ inline std::string temporary(const Folder& folder, const std::string& name) { re
 std::optional<struct stat> file_at(const Folder& folder, const std::string& name);
 
 enum class Placed { done, taken, displaced };  ///< taken: another file is there, and stays; displaced: another one is now where ours was
-/// Gives a folder's file `from` the name `to` in a folder of the same file system, in place of the very file `seen` there, or of none. After
+/// Gives a folder's file `from` the name `to` in a folder of the same file system. Replaces the very file `seen` there, or none. After
 /// `done` a file that was replaced, or a second name of ours, may be left at `from`. Failure io where it cannot be, with `what` before the
-/// reason. File systems that can neither exchange names nor refuse to replace have a moment between look and rename.
+/// reason. A race between look and rename remains on file systems that can neither exchange names nor refuse to replace.
 Placed place_file(const Folder& folder, const std::string& from, const Folder& to_folder, const std::string& to,
                   const std::optional<struct stat>& seen, const std::string& what);
-/// Removes the very file `seen` that has a name, by way of the name `away`, which nobody else uses; another file that has it by then gets it back.
-/// Failure io.
+/// Removes the file `name` if it is the very file `seen`, by way of the name `away`, which nobody else uses. Another file that has the name
+/// by then gets it back. Failure io.
 void remove_if_unchanged(const Folder& folder, const std::string& name, const struct stat& seen, const std::string& away);
 
 /// Writes a temporary file, fsync, close, rename, fsync of the folder; leaves nothing half-written. A file that another process has put there in

@@ -1,4 +1,4 @@
-// A lock by link(2), with a name and a heartbeat, and by flock(2) where there is one.
+// Takes a lock by link(2), with a name and a heartbeat, and by flock(2) where there is one.
 #include "results/store/work/lock.hpp"
 
 #include <fcntl.h>
@@ -80,8 +80,8 @@ std::string text_in(const File& file, const std::string& path) {
   return text;
 }
 
-/// What the text of a lock that was touched `age` seconds ago says to a process with these rules. `flocked`: what flock says of the file: 0 =
-/// no process of this machine has it, -EWOULDBLOCK = one has, another error = there is no flock.
+/// What the text of a lock, touched `age` seconds ago, says to a process with these rules. `flocked` is the result of flock: 0 = no process
+/// of this machine has it, -EWOULDBLOCK = one has. Another error = there is no flock.
 LockState judge(const std::string& text, double age, int flocked, const LockRules& rules) {
   const LockOwner owner = LockOwner::read(text);
   LockState state;
@@ -244,8 +244,8 @@ class Lock::Try {
     const int filled = fill(mine_);
     return filled < 0 || is_at(folder_, name_, mine_) ? filled : -EEXIST;  // taken for one that was given back, while it was empty
   }
-  /// Takes away the lock of an owner that is dead or gave it back; false when there is no such lock. One process does so at a time: what it
-  /// has judged is what it removes.
+  /// Takes away the lock of an owner that is dead or gave it back; false when there is no such lock. One process does so at a time, and it
+  /// removes the file that it has judged.
   bool remove_dead(LockState& other, bool& again) const {
     const std::string path = folder_.path_of(name_), turn = name_ + turn_end;
     const File mark = open_file(folder_.system(), folder_.number(), turn, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);

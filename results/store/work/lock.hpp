@@ -1,4 +1,4 @@
-// The lock of a work folder: who writes there, on any machine that shares the folder. Private to results/store/; protocol: docs/many-machines.md.
+// Locks a work folder for one writer, on any machine that shares the folder. Private to results/store/; protocol: docs/many-machines.md.
 #pragma once
 #include <sys/types.h>
 
@@ -17,17 +17,17 @@ namespace odrpo::store {
 /// The process that holds a lock, as the lock's file names it.
 struct LockOwner {
   std::string host, user, since;  ///< since: UTC, "2026-11-25 07:05:01"
-  std::string boot, space;        ///< of the machine's kernel since it started; of its numbers of processes
+  std::string boot, space;        ///< of the machine's boot; of its space of process numbers (process_space())
   long long process = 0;
-  std::uint64_t started = 0;  ///< when that process did, in clock ticks of its machine
+  std::uint64_t started = 0;  ///< when that process started, in clock ticks of its machine
   /// This process, now.
   static LockOwner self();
   std::string text() const;
-  /// The owner that a text names; nobody (process 0) for a text that is none, as an empty one or that of a program before version 1 of locks.
+  /// The owner that a text names; nobody (process 0) for another text, as an empty one or that of a program before version 1 of locks.
   static LockOwner read(std::string_view text);
 };
 
-/// For the names of temporary files: one for each call, of no other process. mark_begin and 16 hexadecimal digits.
+/// A mark for names of temporary files: mark_begin and 16 hexadecimal digits. Each call and process gets another.
 std::string own_mark(const LockOwner& self);
 
 /// How a lock is taken. The tests have rules of their own.
@@ -44,14 +44,14 @@ struct LockRules {
 struct LockState {
   bool held = false;    ///< by a process that lives, or may
   bool silent = false;  ///< held, and without a sign of life for longer than LockRules::silence
-  bool ahead = false;   ///< its last sign of life is dated in the future, and nothing else tells whether its owner lives
+  bool ahead = false;   ///< its last sign of life is dated in the future, and nothing else shows whether its owner lives
   std::string owner;    ///< "process 17 of ann on node7, since 2026-11-25 07:05:01 UTC, last sign of life 3 s ago"
 };
 
-/// A lock on a folder of which several machines may write one file at a time: a file that holds its owner's name and is touched while the
-/// owner lives. It is made by link(2), which is atomic on network file systems, and held by flock besides where the file system has that: an
-/// owner on the same machine that was killed is noticed at once, and one before a machine's restart after LockRules::silence. One that fell
-/// silent on another machine is told, and its lock is left to people.
+/// A lock on a folder that several machines share, for one writer at a time. It is a file with its owner's name, touched while the owner
+/// lives. It is made by link(2), which is atomic on network file systems, and also held by flock where there is one. So a killed owner on
+/// the same machine is noticed at once, one before the machine's restart after LockRules::silence. One that fell silent on another machine
+/// is reported, and its lock is left to people.
 class Lock {
  public:
   enum class Result { held, taken, gone };  ///< held: now ours; taken: another process has it; gone: the folder is being removed
@@ -59,8 +59,8 @@ class Lock {
   ~Lock() { release(); }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
-  /// Tries for LockRules::patience; watches a lock that is dated in the future for LockRules::silence. Failure io when it cannot be made, `stopped` when
-  /// LockRules::stop is set while it watches.
+  /// Tries for LockRules::patience; watches a lock that is dated in the future for LockRules::silence. Failure io when it cannot be made,
+  /// `stopped` when LockRules::stop is set while it watches.
   Result take(const Folder& folder, const std::string& name, const LockRules& rules = {});
   /// Who has it, after `taken`.
   const LockState& other() const { return other_; }

@@ -1,4 +1,4 @@
-// One output of runs that many machines trained: each run once, none missing, all that come twice equal; and their parts, read with suspicion.
+// Merges runs that many machines trained into one output: each run once, none missing, repeated ones equal. Reads parts with suspicion.
 #include <fcntl.h>
 #include <fmt/format.h>
 
@@ -112,7 +112,7 @@ MergeReport WorkFolder::merge(std::span<const RunSource> sources, const CheckRun
   s.merging = true;
   MergeReport report;
   report.digest = s.finish([&](store::Merged& merged) {
-    s.collect_own(merged);  // what is here already; a damaged shard is told, and its runs are as if they had never been here
+    s.collect_own(merged);  // what is here already; a damaged shard is noted, and its runs count as absent
     Taker taker(merged, report, s.facts.runs);
     for (std::size_t i = 0; i < sources.size(); ++i)
       sources[i].read([&](std::vector<RunRecord>& slab) {
@@ -138,7 +138,7 @@ MergeReport WorkFolder::merge(std::span<const RunSource> sources, const CheckRun
   return report;
 }
 
-// Reads parts of a suite with the suspicion that any result file meets: whoever wrote them.
+// Reads parts of a suite with the suspicion that any result file meets, whoever wrote them.
 
 namespace {
 

@@ -1,4 +1,4 @@
-// Records one after the other, each behind its length and a checksum.
+// Stores records one after the other, each behind its length and a checksum.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>

@@ -1,4 +1,4 @@
-// Shards: HDF5 images in memory whose names hold their checksum; the places of runs; and members of a folder that another process holds.
+// Writes and reads shards: HDF5 images in memory whose names hold their checksum. Finds places of runs; joins another process's folder.
 #include <fcntl.h>
 
 #include <algorithm>

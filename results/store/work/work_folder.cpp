@@ -1,4 +1,4 @@
-// The work folder: whose it is, its lock, what an earlier call left in it. Protocol and reasons: docs/results.md.
+// Opens a work folder: checks whose it is, takes its lock, takes over what an earlier call left. Protocol and reasons: docs/results.md.
 #include "results/store/work/work_folder.hpp"
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@ bool is_old_shard(const std::string& name) {
   return name.starts_with("shard-") && name.ends_with(".h5") && name.size() >= 12 && name.size() <= 18 &&
          std::all_of(name.begin() + 6, name.end() - 3, [](char c) { return c >= '0' && c <= '9'; });
 }
-/// What tells whose a temporary file is, at the end of its name without ".tmp"; npos of another file, and of one that any process may write.
+/// Where the mark of its process begins in the name of a temporary file; npos for other files and for names without a mark.
 std::size_t place_of_mark(const std::string& name) {
   const auto mark = name.ends_with(".tmp") ? name.rfind(store::mark_begin) : std::string::npos;
   return mark != std::string::npos && name.find_first_not_of("0123456789abcdef", mark + store::mark_begin.size()) == name.size() - 4 ? mark : std::string::npos;
@@ -179,7 +179,7 @@ void WorkFolder::State::say_who_trains() const {
   try {
     store::write_provenance(folder, facts.provenance);
   } catch (const Failure&) {
-    // a disk that is full, say: runs may fit all the same, and what they say of it when they do not is better
+    // a full disk, say: runs may fit all the same, and if not, their own message is better
   }
 }
 

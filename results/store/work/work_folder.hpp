@@ -1,4 +1,4 @@
-// What a WorkFolder knows while it is open; its small texts, checkpoints and row file. Private to results/store/.
+// Defines the state of an open WorkFolder; its small texts, checkpoints and row file. Private to results/store/.
 #pragma once
 #include <sys/stat.h>
 
@@ -18,8 +18,8 @@
 #include "results/store/work/files.hpp"
 #include "results/store/work/lock.hpp"
 
-// The row file: all records of a suite in one unnamed file of the work folder, so that they can be taken in any order while the output is
-// made. Private to results/store/.
+// The row file: all records of a suite in one unnamed file of the work folder, read in any order while the output is made. Private to
+// results/store/.
 
 namespace odrpo::store {
 
@@ -28,7 +28,7 @@ class RowFile {
   /// Makes the file and removes its name at once, so that nothing is left after a kill. Failure io.
   explicit RowFile(const Folder& folder);
   static constexpr const char* name = "rows";  ///< of the temporary file
-  /// Appends a record; where it is. Failure io.
+  /// Appends a record; returns its place. Failure io.
   std::uint64_t add(const RunRecord& run);
   /// Writes what add() holds back, before a get(). Failure io.
   void flush();
@@ -47,9 +47,9 @@ class RowFile {
 namespace odrpo {
 namespace store {
 
-/// HDF5 1.10 does not look at what malloc returns everywhere, so it is asked only when there is room for it.
+/// HDF5 1.10 does not check every malloc, so it is called only when there is room for it.
 inline constexpr std::size_t hdf5_room = std::size_t{32} << 20;
-/// Of the temporary file of the new output.
+/// Name of the temporary file of the new output.
 inline constexpr const char* new_output = "output";
 
 /// The place of a run's id among the suite's runs, in 16 bytes a run.
@@ -123,7 +123,7 @@ struct WorkFolder::State {
   bool lock_stands() const;
   /// Failure io when it does not.
   void check_lock(const std::string& lost) const;
-  /// Removes those of the names that are there, unless the lock is lost: nothing that a later owner has written under such a name.
+  /// Removes the named files, unless the lock is lost. Never removes what a later owner has written under such a name.
   void remove_own(const std::vector<std::string>& names) const;
   void remove_folder();
 
@@ -153,7 +153,7 @@ struct WorkFolder::State {
 // All records of a suite while its output is made: in a row file, by their place. Private to results/store/.
 namespace odrpo::store {
 
-/// Of each run the latest that worked, else the latest.
+/// Of each run the latest record that ended well, else the latest.
 struct Merged {
   RowFile rows;
   Outline outline;
@@ -169,7 +169,7 @@ struct Merged {
 
 }  // namespace odrpo::store
 
-// What a work folder says of its suite: the marker that names whose it is, and the provenance of the call that writes there. Private to
+// What a work folder says of its suite: the marker that names the suite, and the provenance of the call that writes there. Private to
 // results/store/.
 
 namespace odrpo::store {
@@ -189,7 +189,7 @@ void write_marker(const Folder& folder, const FolderMarker& marker);
 using Provenance = std::vector<std::pair<std::string, std::string>>;
 /// Writes it unless it is there, behind a checksum. Failure io.
 void write_provenance(const Folder& folder, Provenance provenance);
-/// Texts that say who trained, a line for each call's where they differ: those of earlier calls, then this one's.
+/// Joins the texts that say who trained: lines of earlier calls, then this one's, each line once.
 void join_trainers(const Provenance& earlier, Provenance& now);
 /// Nothing when it is missing or damaged. Throws nothing but std::bad_alloc.
 std::optional<Provenance> read_provenance(const Folder& folder);
@@ -202,9 +202,9 @@ std::string checkpoint_name(CheckpointKind kind, const std::string& of);
 bool is_checkpoint(std::string_view name, CheckpointKind kind);
 bool is_checkpoint(std::string_view name);  ///< of any kind
 
-/// File names of the checkpoints in a folder, of those of the suite's runs that are `wanted`, by their place.
+/// File names of the checkpoints of the suite's runs that are `wanted`, by their place.
 std::vector<std::string> checkpoints_in(const Folder& folder, const SuiteFacts& facts, const std::function<bool(std::size_t)>& wanted);
-/// Would the run do better when it is tried again from its checkpoint? Memory may be free then; one that diverged does so again.
+/// Would the run do better when it is tried again from its checkpoint? Memory may be free then; a run that diverged does so again.
 bool may_go_on(const RunRecord& run);
 
 /// write_safely behind a header; leaves nothing half-written. Failure io.

@@ -1,4 +1,4 @@
-// The texts of a table's cells and headings.
+// Writes the texts of a table's cells and headings.
 #include "results/table/render/cell_texts.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ std::string number(double value, int decimals) {
   return fixed_text(value, decimals);
 }
 
-/// Decimals at which the median of the half-widths that are positive keeps one digit.
+/// Decimals at which the median of the positive half-widths keeps one digit.
 std::optional<int> decimals_of(std::vector<double> halves) {
   std::erase_if(halves, [](double half) { return !(half > 0) || !std::isfinite(half); });
   if (halves.empty()) return std::nullopt;
@@ -30,7 +30,7 @@ std::optional<int> decimals_of(std::vector<double> halves) {
   return std::clamp(static_cast<int>(std::ceil(-std::log10(halves[halves.size() / 2]))), 1, 9);
 }
 
-/// Of the lines of a dimension ("estimator": the formulas) the one for a cell: called as the cell's entry, followed by axes at its values.
+/// The line of a dimension ("estimator": a formula) for a cell, named by the cell's entry and perhaps axes at the cell's values.
 std::string line_for(const std::vector<std::pair<std::string, std::string>>& lines, const std::string& dimension, const TableModel& table,
                      const TableBlock& block, const TableCell& cell) {
   auto at = block.fixed;
@@ -60,7 +60,7 @@ std::string line_for(const std::vector<std::pair<std::string, std::string>>& lin
   return "";
 }
 
-/// Decimals of a value's cells, at which their typical half-width keeps one digit; whole numbers get none, measured times at most six
+/// Decimals of a value's cells, at which their typical half-width keeps one digit. Whole numbers get none, measured times at most six
 /// digits.
 int cell_decimals(const TableModel& table, std::size_t value) {
   std::vector<double> halves;
@@ -107,8 +107,8 @@ std::string at_text(const std::vector<ChosenValue>& chosen) {
   return text;
 }
 
-/// "74.1 ± 0.8", "74.1 ± n/a" (one seed), "n/a" (none); with the axis values that were chosen (where the first value stands, by which they
-/// were) and an n that differs.
+/// "74.1 ± 0.8", "74.1 ± n/a" (one seed), "n/a" (none). Cells of the first value, by which `best` chose, show the axis values that were
+/// chosen. An n that differs is shown.
 std::string cell_text(const TableCell& cell, const TableModel& table, int decimals, int seeds) {
   if (cell.n == 0) return cell.failed > 0 ? "failed" : "n/a";
   std::string text = number(cell.centre, decimals);
@@ -136,7 +136,7 @@ std::string difference_text(const TableCell& cell, const TableModel& table, int 
   return text;
 }
 
-/// The texts behind a cell that is compared: its difference, or with --power the standard deviation and how many seeds are needed.
+/// The texts behind a compared cell: its difference, or with --power the standard deviation and how many seeds are needed.
 std::vector<std::string> comparison_texts(const TableCell& cell, const TableModel& table, int decimals) {
   if (!(table.spec.power_difference > 0)) return {difference_text(cell, table, decimals)};
   if (table.spec.is_baseline(cell.row)) return {"baseline", "", ""};

@@ -1,4 +1,4 @@
-// The sentences and cell texts that text and Markdown tables share. Private to results/.
+// Declares the sentences and cell texts that the renderers of tables share. Private to results/.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -24,7 +24,7 @@ std::vector<std::string> comparison_headings(const TableModel& table, std::size_
 /// How the numbers of a table are written, the same in all its blocks.
 struct NumberStyle {
   std::vector<int> decimals, difference_decimals;  ///< of each value: at which the typical half-width of its cells keeps one digit
-  int seeds = 0;                                   ///< which most cells report: the others show theirs
+  int seeds = 0;                                   ///< seeds that most cells report; the others show theirs
 };
 NumberStyle number_style(const TableModel& table);
 
@@ -39,14 +39,14 @@ Grid grid_of(const TableModel& table, const TableBlock& block, const NumberStyle
 std::string row_text(const TableModel& table, std::size_t row);
 /// "rater=mixed, policy=linear": the dimensions that tell this block from the others, or (`constant`) those that all blocks share.
 std::string block_text(const TableModel& table, const TableBlock& block, bool constant);
-/// The formula and the rater behind a cell, as the file tells them; empty where it does not.
+/// The formula and the rater behind a cell, as the file states them; empty where it does not.
 std::string cell_formula(const TableModel& table, const TableBlock& block, const TableCell& cell);
 std::string cell_rater(const TableModel& table, const TableBlock& block, const TableCell& cell);
 /// What the numbers are: value, seeds, interval, baseline rule, choice of the best. One sentence each; none, the shortest that say it, or all.
 std::vector<std::string> table_sentences(const TableModel& table, Legend legend);
-/// What the cells are that a renderer shows bold (TableCell::among_best), without a full stop; empty where no value has a best.
+/// Says which cells a renderer shows bold (TableCell::among_best), without a full stop; empty where no value has a best.
 std::string best_sentence(const TableModel& table);
-/// Rows of a group stand together, its baseline first; those of none are last. Does one begin with this row, which is not the first?
+/// Does a group begin with this row, which is not the first? Rows of a group stand together, its baseline first; rows of no group are last.
 bool begins_group(const TableModel& table, std::size_t row);
 /// "suite quickstart, digest 0123456789ab: gain [%]".
 std::string table_title(const TableModel& table);

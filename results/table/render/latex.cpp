@@ -11,8 +11,8 @@
 namespace odrpo {
 namespace {
 
-/// Any text as pdflatex shows it with font encoding T1: TeX's own characters are escaped, letters of Latin scripts go through as UTF-8, and
-/// what its fonts have not is named by its code, as U+4E2D.
+/// Any text for pdflatex with font encoding T1. TeX's own characters are escaped, letters of Latin scripts go through as UTF-8. A character
+/// that the fonts lack is named by its code, as U+4E2D.
 std::string latex_text(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -60,7 +60,7 @@ std::string latex_text(std::string_view text) {
   return out;
 }
 
-/// The number that the text begins with: a sign, digits, a point, an exponent; how long it is, 0 = none.
+/// Length of the number that the text begins with (a sign, digits, a point, an exponent); 0 = none.
 std::size_t number_length(std::string_view text) {
   std::size_t i = 0;
   if (i < text.size() && (text[i] == '+' || text[i] == '-')) ++i;
@@ -106,7 +106,7 @@ std::string cell_latex(std::string_view text, bool bold, bool siunitx) {
 /// Opens a box that is scaled down to the line where it is wider.
 constexpr const char* fit = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n";
 
-/// A line of comment; nothing in it can end it.
+/// A line of comment; `text` has no line end that could end it.
 std::string comment(const std::string& text) { return "% " + text + "\n"; }
 
 std::string capitalised(std::string text) {

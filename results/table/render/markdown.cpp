@@ -11,9 +11,9 @@ namespace {
 
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
-/// Text inside a line or a cell of a table: escaped where it would be more than text, and only there. Brackets are a link before ( or [,
-/// & an entity before a word, and what holds :// or begins with www. or looks like an address of mail becomes a link by itself. (GitHub
-/// links addresses of mail whatever is escaped.)
+/// Text inside a line or a cell of a table, escaped only where it would be more than text. Brackets are a link before ( or [, and & begins
+/// an entity before a word. Text with :// or www., or like a mail address, becomes a link by itself. (GitHub links mail addresses whatever
+/// is escaped.)
 std::string inline_text(std::string_view text) {
   const bool links = text.find("](") != std::string_view::npos || text.find("][") != std::string_view::npos;
   const auto at = [&](std::size_t i) { return i < text.size() ? text[i] : ' '; };
@@ -32,7 +32,7 @@ std::string inline_text(std::string_view text) {
   return out;
 }
 
-/// Text that begins a paragraph or an item of a list, where a list, a quotation, a heading or what a link means could begin too.
+/// Text that begins a paragraph or a list item. Escapes what would begin a list, a quotation, a heading or a link definition.
 std::string line_text(std::string_view text) {
   std::string out = inline_text(text);
   const std::size_t first = std::min(out.find_first_not_of(' '), out.size());

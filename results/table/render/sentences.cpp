@@ -1,4 +1,4 @@
-// What a table says about its numbers, in words.
+// Writes the sentences that say what the numbers of a table are.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -124,7 +124,7 @@ void add_choice_sentences(std::vector<std::string>& said, const TableModel& tabl
   if (at_edge) said.push_back("!: the largest or smallest tried; a wider grid may find better");
 }
 
-/// The shortest that says what cells, intervals and stars are, and what went wrong.
+/// The shortest sentences that say what cells, intervals and stars are, and what went wrong.
 std::vector<std::string> brief_sentences(const TableModel& table) {
   const TableSpec& spec = table.spec;
   std::vector<std::string> said;
