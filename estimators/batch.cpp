@@ -1,4 +1,5 @@
-// Tables of the batch form, from the single copy of the formulas in weights.hpp.
+// Makes the tables of BatchEstimator from the formulas in weights.hpp, computes advantages of batches, and masks rollouts without a part in
+// the update.
 #include "estimators/batch.hpp"
 
 #include <algorithm>
@@ -21,11 +22,13 @@ extern const EstimatorStages estimator_table;
 const EstimatorStages& estimator_stages(Isa isa) { return isa == Isa::avx2 ? avx2::estimator_table : portable::estimator_table; }
 
 namespace {
-// groups a row: a row costs about three groups, and a look-up saves most of one; the halves' rows cost as much as this many histograms
+// A table pays if it serves at least pays_from groups per row. Making a row costs about as much as three groups; a look-up saves most of a
+// group. Making all rows of a HalvesTable costs as much as making rows_of_halves rows of a HistogramTable.
 constexpr double pays_from = 8, rows_of_halves = 5000;
 
 int terms_of_class(int levels, int rollouts) { return 2 * (levels + 1) * (rollouts + 1); }
-// A group's median is a class: lower or upper median 0..K, or lower + upper (0..2K) for the mean of the two.
+// How many median classes the table of terms has. A class is a value of the group's median: lower or upper median 0..K, or lower + upper
+// (0..2K) for the mean of the two; 1 if terms do not depend on it.
 int median_classes(const EstimatorConfig& config, int levels) {
   if (config.form != Form::odrpo || !reads_median(config.weight) || config.median == MedianRule::running) return 1;
   return config.median == MedianRule::mid ? 2 * levels + 1 : levels + 1;
@@ -76,12 +79,12 @@ BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int ro
   view_.term = term_->data();
   if (classes == 1) return;
   view_.class_size = size;
-  // the member at sorted place j is >= k exactly when at least G - j members are
+  // the member at sorted index j is >= k exactly when at least G - j members are >= k
   if (config.median != MedianRule::upper) view_.lower_reach = rollouts - (rollouts - 1) / 2;
   if (config.median != MedianRule::lower) view_.upper_reach = rollouts - rollouts / 2;
 }
 
-// What the gaps between real rewards read: sums of the weights along the levels, and what a level gives by its count.
+// Makes the tables for real rewards: sums of weights along the levels, and what a level adds by the number of members that reach it.
 BatchEstimator::Gaps BatchEstimator::make_gaps() const {
   Gaps gaps;
   if (view_.basis != Basis::level) return gaps;
@@ -99,7 +102,7 @@ BatchEstimator::Gaps BatchEstimator::make_gaps() const {
   return gaps;
 }
 
-// What a bit that `count` of the group have gives: to those that have it, and to the others.
+// Fills the table of terms for odrpo-bitwise: what a bit that `count` members have adds to these members, and to the others.
 void BatchEstimator::fill_bits() {
   const int bits = bits_of(view_.levels);
   term_->assign(2 * static_cast<std::size_t>(bits) * static_cast<std::size_t>(view_.rollouts + 1), 0.0f);
@@ -116,7 +119,7 @@ void BatchEstimator::fill_bits() {
 void BatchEstimator::fill_terms(double median, float* term) const {
   for (int k = 1; k <= view_.levels; ++k) {
     const double decay = median_decay(median, k);
-    for (int count = 1; count < view_.rollouts; ++count) {  // dead levels stay 0
+    for (int count = 1; count < view_.rollouts; ++count) {  // levels that all or none reach keep the term 0
       const LevelTerm of = level_term(view_.weight, view_.rule, k, decay, count, view_.rollouts, level_gap(config_.values, k));
       float* at = term + 2 * (k * (view_.rollouts + 1) + count);
       at[0] = of.reached;
@@ -135,7 +138,7 @@ void BatchEstimator::set_median(double median) {
 bool BatchEstimator::table_pays(double groups) const {
   const int levels = view_.levels, rollouts = view_.rollouts;
   if (needs_median() || !GroupNames::possible(levels, rollouts)) return false;
-  return group::needs_order(view_)  // others are as fast from their sums
+  return group::needs_order(view_)  // other forms are as fast from sums over the group
          && groups >= pays_from * (by_halves() ? rows_of_halves : HistogramTable::rows(levels, rollouts));
 }
 
@@ -171,7 +174,7 @@ namespace {
 
 struct Placed {
   double value;
-  int at;  // in the group
+  int at;  // index of the member in its group
 };
 
 }  // namespace
@@ -194,7 +197,7 @@ void BatchEstimator::one(const EstimatorView& view, const double* reward, int n,
   }
 }
 
-// One group of which some may be missing, or of one.
+// Advantages of one group in which scores may be missing, or of a group of one.
 template <class T>
 void BatchEstimator::some(const EstimatorView& view, const T* seen, float* out) const {
   double value[most_scores], advantage[most_scores];
@@ -206,7 +209,7 @@ void BatchEstimator::some(const EstimatorView& view, const T* seen, float* out) 
   for (int i = 0; i < view_.rollouts; ++i) out[i] = present(seen[i]) ? static_cast<float>(advantage[n++]) : 0.0f;
 }
 
-// One group of more scores than the stages count in bytes; a form of levels.
+// Advantages, by a form of levels, of one group with more scores than the stage file can count in bytes.
 void BatchEstimator::large(const std::uint8_t* score, float* out) const {
   std::int32_t reached[256] = {};
   float advantage[256];
@@ -295,7 +298,7 @@ void leave_pivots_out(const std::uint8_t* score, int groups, int rollouts, std::
 void leave_pivots_out(const float* reward, int groups, int rollouts, std::uint8_t* mask) { leave_out(reward, groups, rollouts, mask); }
 void leave_pivots_out(const double* reward, int groups, int rollouts, std::uint8_t* mask) { leave_out(reward, groups, rollouts, mask); }
 
-// Lengths make counts that floats do not hold, and batches of texts are small: sums in double, which keeps all digits of floats.
+// Counts of tokens can be too large for floats, and batches of texts are small. So sums are in double, which keeps all digits of floats.
 void whiten_tokens(const Whitening& w, float* advantage, const std::uint8_t* mask, const int* tokens, int n) {
   const auto times = [&](int k) { return mask == nullptr || mask[k] != 0 ? static_cast<double>(tokens[k]) : 0.0; };
   double count = 0, sum = 0, first = 0;
@@ -316,7 +319,7 @@ void whiten_tokens(const Whitening& w, float* advantage, const std::uint8_t* mas
     for (int k = 0; k < n; ++k) advantage[k] = 0;
     return;
   }
-  const double mean = sum / count;  // from the first
+  const double mean = sum / count;  // of the differences from the first advantage
   double squares = 0;
   for (int k = 0; k < n; ++k) {
     const double d = (static_cast<double>(advantage[k]) - first) - mean;

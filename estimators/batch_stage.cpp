@@ -1,4 +1,4 @@
-// Batches of groups of integer scores, and whitening: the function of estimators/group/group.hpp, with faster passes for the usual groups.
+// Computes advantages of batches of groups of integer scores by estimators/group/group.hpp, faster for usual group sizes. Whitens batches.
 #include "estimators/batch.hpp"
 #include "estimators/group/group.hpp"
 #include "kernels/simd.hpp"
@@ -7,15 +7,15 @@ namespace odrpo::ODRPO_ISA {
 
 typedef std::int8_t i8x16 __attribute__((vector_size(16)));
 typedef std::uint8_t u8x16 __attribute__((vector_size(16)));
-constexpr int max_levels = 112;  // levels 1..100 in blocks of 16
+constexpr int max_levels = 112;  // 100 levels, rounded up to a multiple of 16
 
-// The loops over a group know its size where it is the usual one: `fixed` members, or any number when 0.
+// The size of a group: the constant `fixed` for the usual sizes, else `rollouts` (`fixed` = 0).
 template <int fixed>
 static inline int members(int rollouts) {
   return fixed > 0 ? fixed : rollouts;
 }
 
-// reach[k-1] = number of members with score >= k, for 16 levels from 16 block + 1 on (0 above the scale). Levels stay below 128.
+// Element i of the result is the number of members with score >= 16 block + i + 1, for i = 0..15. Scores are below 128.
 template <int fixed>
 static inline u8x16 count_reach(const std::uint8_t* score, int rollouts, int block) {
   const i8x16 below = i8x16{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} + static_cast<std::int8_t>(16 * block);
@@ -24,9 +24,9 @@ static inline u8x16 count_reach(const std::uint8_t* score, int rollouts, int blo
   return n;
 }
 
-// Number of levels that at least `least` members reach: the median whose place in the sorted group `least` stands for.
+// The number of levels that at least `least` members reach: the group's lower or upper median, depending on `least`.
 ODRPO_HD int levels_reached_by(u8x16 reach, int least) {
-  const i8x16 weight = (i8x16)reach >= (i8x16{} + static_cast<std::int8_t>(least));  // counts of at most 16
+  const i8x16 weight = (i8x16)reach >= (i8x16{} + static_cast<std::int8_t>(least));  // counts are at most 16, so the sign does not matter
 #if defined(__AVX2__)
   return __builtin_popcount(static_cast<unsigned>(_mm_movemask_epi8((__m128i)weight)));
 #else
@@ -36,8 +36,8 @@ ODRPO_HD int levels_reached_by(u8x16 reach, int least) {
 #endif
 }
 
-// Forms of levels in groups of `fixed` members, 8 or 16, on at most 16 levels: reach in one register, the two halves of the levels summed
-// in float and added eight members at a time. group::sum_halves does the same for one group.
+// Forms of levels for groups of `fixed` = 8 or 16 members on at most 16 levels. All counts are in one register. The lower and upper half of
+// the levels are summed in float, and added for eight members at a time. group::sum_halves computes the same for one group.
 template <int fixed>
 static inline void groups_in_halves(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
   const int levels = e.levels, middle = levels / 2, stride = fixed + 1;
@@ -67,7 +67,7 @@ static inline void groups_in_halves(const EstimatorView& e, const std::uint8_t* 
   }
 }
 
-// reached[k] = members with score >= k, from k = 0 to the level above the highest.
+// Sets reached[k] to the number of members with score >= k, for k = 0..levels + 1.
 template <int fixed>
 static inline void count_scores(const std::uint8_t* score, int rollouts, int levels, std::uint8_t* reached) {
   reached[0] = static_cast<std::uint8_t>(members<fixed>(rollouts));
@@ -77,7 +77,8 @@ static inline void count_scores(const std::uint8_t* score, int rollouts, int lev
   }
 }
 
-// A group whose entries are its members in any order: fewer than scores, and the loops know how many.
+// A group (estimators/group/entries.hpp) whose entries are its members in any order. That is faster than an entry per score: members are
+// fewer, and their number is a compile-time constant for usual sizes.
 template <int fixed>
 struct EachMember {
   const std::uint8_t *score, *reached;
@@ -89,7 +90,7 @@ struct EachMember {
   constexpr int reach(int i) const { return end() - i; }
   constexpr int twice_rank(int i, int) const { return 2 * end() - reached[score[i]] - reached[score[i] + 1]; }
 };
-// Ranks, and rewards against the other members.
+// Forms of ranks, and forms that divide by the deviation of the other members.
 template <int fixed>
 static inline void groups_by_members(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
   const int n = members<fixed>(e.rollouts);
@@ -100,7 +101,7 @@ static inline void groups_by_members(const EstimatorView& e, const std::uint8_t*
   }
 }
 
-// Any form, any group: an advantage by score from the counts.
+// Any form, for groups of any size: computes the advantage of every score from the counts, then looks up each member's.
 static void by_counts(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
   const int n = e.rollouts;
   std::uint8_t reached[max_levels + 17];
@@ -112,9 +113,9 @@ static void by_counts(const EstimatorView& e, const std::uint8_t* score, int gro
   }
 }
 
-// Forms that only sums over the group decide: exact integer sums and factor() of eight groups at once.
+// Forms that need only sums over the group: exact integer sums, and group::factor() for eight groups at once.
 
-// Eight groups in the lanes of vectors.
+// The number types of group::factor() for eight groups, one per lane of a vector.
 struct EightGroups {
   using I = i32x8;
   using Wide = i32x8;
@@ -127,7 +128,7 @@ struct EightGroups {
   ODRPO_HD F choose(I which, F x, F y) { return which ? x : y; }
 };
 
-// Advantages of a group of n from its sum and its inverse.
+// Advantages of a group of n: (n score - sum) inverse.
 template <int fixed, bool streaming>
 static inline void centre_and_scale(const std::uint8_t* s, int rollouts, std::int32_t sum, float inverse, float* a) {
   const int n = members<fixed>(rollouts);
@@ -185,14 +186,14 @@ static void by_sums(const EstimatorView& e, const std::uint8_t* score, int group
 typedef std::uint8_t u8x8 __attribute__((vector_size(8)));
 typedef std::int8_t i8x8 __attribute__((vector_size(8)));
 
-// 1 where a byte is not 0, else 0.
+// Lane l is 1 where mask[l] is not 0, else 0.
 ODRPO_HD f32x8 ones_where(const std::uint8_t* mask) {
   u8x8 bytes;
   __builtin_memcpy(&bytes, mask, 8);
   return __builtin_convertvector((bytes != 0) & i8x8{1, 1, 1, 1, 1, 1, 1, 1}, f32x8);
 }
 
-// Sum over 32 lanes of f(x) for any n: lane j adds elements j, j + 32, …. `mask` (null = all): those with 0 are left out.
+// Sum of f(x[i]) over i < n with a mask other than 0 (null = all): lane j adds elements j, j + 32, …; then the 32 lanes are added.
 template <class F>
 static inline float lane_sum(const float* x, const std::uint8_t* mask, int n, F f) {
   Lanes sum = zero_lanes();
@@ -215,7 +216,7 @@ static inline float lane_sum(const float* x, const std::uint8_t* mask, int n, F 
   return add_halves(sum);
 }
 
-// Are all the same? `mask` as above.
+// True if all x[i] with a mask other than 0 are equal (null = all).
 static inline bool all_equal(const float* x, const std::uint8_t* mask, int n) {
   int i = 0;
   if (mask != nullptr) {

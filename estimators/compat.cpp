@@ -1,4 +1,4 @@
-// The table of conventions, and how a config finds its row.
+// Holds the table of conventions, and finds the one that a config follows.
 #include "estimators/compat.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ constexpr auto others = Centre::others;
 constexpr auto zero = Single::zero;
 constexpr auto reward = Single::reward;
 
-// Of `paper`, as the catalogue has it. grpo and maxrl are what odrpo does at its levels.
+// The convention `paper` of a form. odrpo uses those of grpo and maxrl at its levels.
 constexpr Convention of_paper(const FormRow& r) {
   const bool levels = r.form == Form::grpo || r.form == Form::maxrl;
   const std::string_view levels_source = levels ? "theory" : "";
@@ -32,7 +32,7 @@ constexpr Convention of_paper(const FormRow& r) {
       levels_source};
 }
 
-// Read from the systems' sources, mid 2026. Columns as in struct Convention.
+// Conventions read from the systems' source code, mid 2026. Columns as in struct Convention.
 constexpr Convention systems[] = {
     {Compat::verl, Form::reinforce, group, Divisor::none, 0, 0, reward, false, masked_whiten, "reinforce++_baseline of core_algos.py", none,
      ""},
@@ -67,7 +67,7 @@ constexpr Convention systems[] = {
 
 constexpr auto table = [] {
   constexpr auto own = static_cast<std::size_t>(std::ranges::count_if(form_rows, [](const FormRow& row) { return !has_norm(row.form); }));
-  std::array<Convention, own + std::size(systems)> all{};  // odrpo has no row of its own
+  std::array<Convention, own + std::size(systems)> all{};  // odrpo has no convention of its own
   std::size_t n = 0;
   for (const FormRow& row : form_rows)
     if (!has_norm(row.form)) all[n++] = of_paper(row);
@@ -75,7 +75,7 @@ constexpr auto table = [] {
   return all;
 }();
 
-/// The form whose row a config follows.
+/// The form whose convention a config follows: for odrpo, the one that its norm names.
 Form row_form(const EstimatorConfig& c) {
   if (!has_norm(c.form)) return c.form;
   return c.norm == Norm::maxrl ? Form::maxrl : Form::grpo;

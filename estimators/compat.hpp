@@ -1,4 +1,4 @@
-// The conventions of the trainers people use: what `compat` sets, as data (docs/reference/estimators.md prints it).
+// Tabulates how the code of each common trainer computes a form: the choices of the key `compat` (docs/reference/estimators.md prints it).
 #pragma once
 #include <optional>
 #include <span>
@@ -11,13 +11,13 @@ namespace odrpo {
 
 struct LevelRule;
 
-/// How a batch of advantages is divided when it is whitened: by sqrt(var) + eps, by sqrt(var + eps), or by sqrt(max(var, eps)).
+/// The divisor of whitening, from the variance `var` of the batch: sqrt(var) + eps, sqrt(var + eps), or sqrt(max(var, eps)).
 enum class WhitenScale { added, inside, floor };
 
-/// What mean and variance count: every response once, or as often as it has tokens.
+/// How often the mean and the variance of whitening count a response: once, or once per token.
 enum class WhitenUnit { response, token };
 
-/// What is done to the advantages of a whole batch: nothing, or (A - mean) / scale over all responses that take part, or over their tokens.
+/// How a system whitens a batch of advantages: (A - mean) / scale over the responses or tokens that take part; not at all if `on` is false.
 struct Whitening {
   bool on = false;
   WhitenScale scale = WhitenScale::added;
@@ -27,58 +27,58 @@ struct Whitening {
   bool operator==(const Whitening&) const = default;
 };
 
-/// What a group of one gets: 0, its reward (mean 0, deviation 1), or its reward / eps (mean 0).
+/// The advantage of a group of one: 0; its reward (as if mean 0 and deviation 1); or its reward / eps (as if mean 0 and divisor 0 + eps).
 enum class Single { zero, reward, over_eps };
 
-/// One row of the table: how a system computes one cardinal form. odrpo(grpo) and odrpo(maxrl) take the row of `grpo` and `maxrl` at every
-/// level, with the indicator 1[r >= k] as the reward; odrpo-bitwise at every bit.
+/// How one system computes one form of rewards. odrpo(grpo) and odrpo(maxrl) apply the convention of `grpo` or `maxrl` to every level,
+/// odrpo-bitwise to every bit. The reward is then the indicator 1[r >= k], or the bit.
 struct Convention {
   Compat system;
-  Form form;  ///< reinforce, rloo, grpo, maxrl; of `paper` every form but those with a norm
+  Form form;  ///< reinforce, rloo, grpo or maxrl; for `paper` every form that takes no norm
   Centre centre;
   Divisor divisor;
   int ddof;
   double eps;
   Single single;
-  bool guard;                      ///< a mean <= 0 gives zeros
-  Whitening after;                 ///< what the system does to the batch afterwards
-  std::string_view source;         ///< where it is written: system's function
-  Whitening after_levels;          ///< the same of odrpo with this norm
-  std::string_view levels_source;  ///< empty: the system has no such sum over levels
+  bool guard;                      ///< a group with a mean <= 0 gets zeros
+  Whitening after;                 ///< how the system whitens the batch after this form
+  std::string_view source;         ///< the function of the system's code that computes the form
+  Whitening after_levels;          ///< how the system whitens the batch after odrpo with this norm
+  std::string_view levels_source;  ///< the code that sums the form over levels; empty: the system has none
 };
 
-/// The table, `paper` first.
+/// All conventions, those of `paper` first.
 std::span<const Convention> conventions();
 
-/// Why a config cannot follow its `compat` (the system has no such form, or `ddof` or `eps` are given beside it), or why its origin means
-/// nothing; nothing when it can.
+/// The reason why a config cannot follow its `compat`; nullopt if it can. Reasons: the system has no such form; the config sets `ddof` or
+/// `eps`, which the system fixes; or it sets `origin` = 0, which has no effect on the form.
 std::optional<std::string> compat_refusal(const EstimatorConfig& config);
 
-/// The same with the key that is to blame: compat, ddof, eps or origin.
+/// The reason of compat_refusal() with the key that causes it: compat, ddof, eps or origin.
 struct CompatRefusal {
   std::string_view key;
   std::string reason;
 };
 std::optional<CompatRefusal> refused_convention(const EstimatorConfig& config);
 
-/// The row that a config follows; under `paper` with the config's own ddof and eps. Throws Failure with the text of compat_refusal().
+/// The convention that a config follows; `paper` takes ddof and eps from the config. Throws Failure with the text of compat_refusal().
 Convention convention_of(const EstimatorConfig& config);
 
-/// The same as the rule of one level or bit, for forms of Basis::level and Basis::bit. Throws as convention_of().
+/// The convention of a config as the rule for one level or bit, for forms of Basis::level and Basis::bit. Throws as convention_of().
 LevelRule level_rule(const EstimatorConfig& config);
 
-/// Why a group cannot hold several votes of each response (aggregate = "fraction"), as what the estimator does instead; empty when it can.
-/// It can where a member's advantage is a sum over levels of (1[r >= k] - mu_k) times a number of (k, mu_k): the mean over a response's
-/// votes then has the share of its votes that are >= k in place of the indicator. Throws as convention_of().
+/// The reason why a group cannot hold several votes of each response (aggregate = "fraction"), a phrase whose subject is the estimator;
+/// empty if it can. It can if an advantage is a sum over levels of (1[r >= k] - mu_k) times a function of (k, mu_k). The mean over a
+/// response's votes then replaces the indicator by the share of its votes that are >= k. Throws as convention_of().
 std::string_view refused_votes(const EstimatorConfig& config);
 
-/// The weight of a level, for forms of Basis::level.
+/// Which weight levels have, for forms of Basis::level: the config's for odrpo, else the one that belongs to the form.
 Weight level_weighting(const EstimatorConfig& config);
 
-/// What a group of one gets per unit of its reward (of its reward - 1 under origin 0): 0, 1 or 1 / eps.
+/// The advantage of a group of one per unit of its reward (with origin 0: of its reward - 1): 0, 1 or 1 / eps.
 double single_factor(const Convention& convention);
 
-/// What the system does after the estimator. Of `paper`: population std over responses, no eps. Throws as convention_of().
+/// How the system whitens a batch after the estimator. `paper`: by the population std over responses, no eps. Throws as convention_of().
 Whitening whitening_after(const EstimatorConfig& config);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// The definition of every estimator, as one would write it on paper.
+// Implements the definition of every estimator, close to its formula on paper.
 #include "estimators/definition.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ bool all_equal(std::span<const double> values) {
   return true;
 }
 
-/// Sum with its rounding errors carried along (Neumaier), so that neither order nor cancellation costs digits.
+/// Sum with compensation of rounding errors (Neumaier), so that neither order nor cancellation costs digits.
 double sum_of(std::span<const double> values) {
   double sum = 0, lost = 0;
   for (const double v : values) {
@@ -32,11 +32,11 @@ double sum_of(std::span<const double> values) {
 
 double mean_of(std::span<const double> values) { return sum_of(values) / static_cast<double>(values.size()); }
 
-/// Values times the power of two that brings their largest magnitude into [1/2, 1): no sum or square leaves the range of doubles, and no
-/// digit changes (frexp and ldexp are exact).
+/// Values times the power of two that brings their largest magnitude into [1/2, 1). Then no sum or square leaves the range of doubles, and
+/// no digit changes (frexp and ldexp are exact).
 struct Scaled {
   std::vector<double> values;
-  double largest = 0;  // magnitude, scaled
+  double largest = 0;  // largest magnitude of the scaled values
   int exponent = 0;    // value = scaled value * 2^exponent
 };
 
@@ -48,7 +48,7 @@ Scaled scaled(std::span<const double> values) {
   return s;
 }
 
-/// v - mean of every value, taken from the first one, so that a common offset costs no digits.
+/// v - mean for every value v. Subtracts the first value before averaging, so that a common offset costs no digits.
 std::vector<double> deviations(std::span<const double> values) {
   std::vector<double> d;
   for (const double v : values) d.push_back(v - values[0]);
@@ -57,24 +57,24 @@ std::vector<double> deviations(std::span<const double> values) {
   return d;
 }
 
-/// Sum of squared deviations over n - ddof.
+/// The variance: sum of squared deviations over n - ddof.
 double variance_of(std::span<const double> deviations, int ddof) {
   double squares = 0;
   for (const double x : deviations) squares += x * x;
   return squares / (static_cast<double>(deviations.size()) - ddof);
 }
 
-/// factor (v - mean)
+/// out = factor (v - mean) for every value v.
 void centred(std::span<const double> values, double factor, std::span<double> out) {
   const Scaled s = scaled(values);
   const std::vector<double> d = deviations(s.values);
   for (std::size_t i = 0; i < d.size(); ++i) out[i] = std::ldexp(d[i] * factor, s.exponent);
 }
 
-/// The sd with ddof `ddof` of n values, sqrt(variance), raised by a floor.
+/// The standard deviation of n values with this variance and ddof, raised by floor_squared(): sqrt(variance + floor n / (n - ddof)).
 double raised(double variance, double floor, double n, int ddof) { return math::sqrt(variance + floor * n / (n - ddof)); }
 
-/// (v - mean) / (sigma + eps)
+/// out = (v - mean) / (sigma + eps) for every value v.
 void z_scores(std::span<const double> values, int ddof, double eps, double floor, std::span<double> out) {
   const Scaled s = scaled(values);
   const std::vector<double> d = deviations(s.values);
@@ -82,7 +82,7 @@ void z_scores(std::span<const double> values, int ddof, double eps, double floor
   for (std::size_t i = 0; i < d.size(); ++i) out[i] = d[i] / (sigma + std::ldexp(eps, -s.exponent));
 }
 
-/// (v - mu) / (mu + eps); under the guard a mean that is negative, or zero but for rounding, has no relative deviation.
+/// out = (v - mu) / (mu + eps) for every value v; with the guard, zeros if the mean mu is negative or zero up to rounding.
 void relative(std::span<const double> values, double eps, bool guard, std::span<double> out) {
   const Scaled s = scaled(values);
   const double mean = mean_of(s.values);
@@ -91,15 +91,15 @@ void relative(std::span<const double> values, double eps, bool guard, std::span<
   for (std::size_t i = 0; i < d.size(); ++i) out[i] = d[i] * factor;
 }
 
-/// (v - mean of the others) / (sd of the others + eps); undivided where that sd is 0 or there are fewer than two others. Two or more
-/// values.
+/// out = (v - mean of the others) / (sd of the others + eps) for each of two or more values v. Does not divide where the sd is 0 or there
+/// are at most ddof others.
 void against_others(std::span<const double> values, int ddof, double eps, double floor, std::span<double> out) {
   const Scaled s = scaled(values);
   floor = std::ldexp(floor, -2 * s.exponent);
   for (std::size_t i = 0; i < values.size(); ++i) {
     std::vector<double> others = s.values;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-    std::sort(others.begin(), others.end());  // equal rewards see the same others in the same order
+    std::sort(others.begin(), others.end());  // so that equal rewards have equal others in equal order
     const double first = others[0];
     for (double& x : others) x -= first;
     const double mean = mean_of(others), own = (s.values[i] - first) - mean;
@@ -113,7 +113,7 @@ void against_others(std::span<const double> values, int ddof, double eps, double
   }
 }
 
-/// (v - median) / (MAD + 0.001) G / #(v != median), MAD = median |v - median|, both the lower one; zeros when all are equal.
+/// out = (v - median) / (MAD + 0.001) G / #(v != median), MAD = median |v - median|; both are lower medians. Values are not all equal.
 void around_median(std::span<const double> values, double floor, std::span<double> out) {
   const double median = group_median(values, MedianRule::lower);
   std::vector<double> distance;
@@ -123,7 +123,7 @@ void around_median(std::span<const double> values, double floor, std::span<doubl
   for (std::size_t i = 0; i < values.size(); ++i) out[i] = (values[i] - median) / divisor * (static_cast<double>(values.size()) / apart);
 }
 
-/// The cardinal forms of a group of two or more values that are not all equal.
+/// Forms of rewards and of ranks: out = advantages of a group of two or more values that are not all equal.
 void cardinal(const Convention& c, std::span<const double> values, double floor, std::span<double> out) {
   const double group = static_cast<double>(values.size());
   if (c.centre == Centre::median) return around_median(values, floor, out);
@@ -132,11 +132,11 @@ void cardinal(const Convention& c, std::span<const double> values, double floor,
     case Divisor::deviation: return z_scores(values, c.ddof, c.eps, floor, out);
     case Divisor::others_deviation: return against_others(values, c.ddof, c.eps, floor, out);
     case Divisor::mean: return relative(values, c.eps, c.guard, out);
-    default: return;  // the divisors of levels alone
+    default: return;  // divisors that only forms of levels have
   }
 }
 
-/// Average ranks 1..G, ties share the mean of their places.
+/// Average ranks 1..G: equal values share the mean of their ranks.
 std::vector<double> average_ranks(std::span<const double> values) {
   std::vector<double> ranks;
   for (const double v : values) {
@@ -147,7 +147,7 @@ std::vector<double> average_ranks(std::span<const double> values) {
   return ranks;
 }
 
-/// The integral over (low, high] of a weight that every level (k - 1, k] has its own of; levels 0 and below weigh nothing.
+/// The integral over (low, high] of a weight that is constant in each level (k - 1, k], and 0 below 0.
 template <class WeightAt>
 double integral(double low, double high, WeightAt weight_at) {
   double sum = 0;
@@ -164,7 +164,7 @@ const char* too_high(const EstimatorConfig& c) {
   return c.form == Form::odrpo ? "weighted odrpo of real rewards takes rewards up to 1e6" : "convex-reinforce takes rewards up to 1e6";
 }
 
-/// odrpo: adds what every member gets from a level or gap of that weight, whose members that reach it have at least `threshold`.
+/// Adds to every member's advantage what a level or gap of this weight gives. `count` members have at least `threshold`, so they reach it.
 void add_level(const LevelRule& rule, double weight, int count, double threshold, std::span<const double> rewards, std::span<double> out) {
   const LevelShares shares = level_shares(rule, weight, count, static_cast<int>(rewards.size()));
   for (std::size_t i = 0; i < rewards.size(); ++i) out[i] += rewards[i] >= threshold ? shares.reached : shares.missed;
@@ -261,7 +261,7 @@ void odrpo_bitwise(const EstimatorConfig& config, std::span<const double> reward
   const LevelRule rule = level_rule(config);
   const int group = static_cast<int>(rewards.size());
   std::fill(out.begin(), out.end(), 0.0);
-  const int bits = bits_of(static_cast<int>(*std::max_element(rewards.begin(), rewards.end())));  // nobody has one above
+  const int bits = bits_of(static_cast<int>(*std::max_element(rewards.begin(), rewards.end())));  // no member has a higher bit
   for (int b = 0; b < bits; ++b) {
     const auto has = [b](double r) { return bit_of(static_cast<int>(r), b) != 0; };
     const int count = static_cast<int>(std::count_if(rewards.begin(), rewards.end(), has));

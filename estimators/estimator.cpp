@@ -1,4 +1,4 @@
-// The catalogue of estimators: words to configs and back.
+// Translates catalogue words of estimators to configs and back.
 #include "estimators/estimator.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ static_assert(std::all_of(std::begin(form_rows), std::end(form_rows), [](const F
                           word.substr(before.size(), word.size() - before.size() - after.size()) == row.word);
 }));
 
-/// Every combination of the choices once, in listing order: the cardinal forms, then odrpo by weight and norm, then by bits.
+/// Every combination of form, weight and norm once, in the order of `list`: forms without a norm, odrpo by weight and norm, odrpo-bitwise.
 std::vector<EstimatorConfig> choices() {
   std::vector<EstimatorConfig> all;
   for (const FormRow& row : form_rows) {
@@ -39,7 +39,7 @@ std::vector<EstimatorConfig> choices() {
   return all;
 }
 
-/// The cardinal forms of posterior scores.
+/// Every form that can be applied to posterior scores.
 std::vector<EstimatorConfig> posterior_choices() {
   std::vector<EstimatorConfig> all;
   for (const FormRow& row : form_rows) {
@@ -52,7 +52,7 @@ std::vector<EstimatorConfig> posterior_choices() {
   return all;
 }
 
-/// The words of a catalogue, which live as long as the program.
+/// The words of a catalogue as strings, and as views of these strings.
 struct Words {
   std::vector<std::string> words;
   std::vector<std::string_view> views;

@@ -1,4 +1,4 @@
-// Estimators: three independent choices (cardinal or ordinal form, normaliser, weight) plus conventions (docs/estimators.md).
+// Describes an estimator: its form (of rewards, or a sum over levels), normaliser, weight of levels and convention (docs/estimators.md).
 #pragma once
 #include <optional>
 #include <string>
@@ -11,18 +11,19 @@
 
 namespace odrpo {
 
-/// The form of the advantage A_i of a group r_1..r_G with mean mu and standard deviation sigma.
+/// The form of an estimator: its formula for the advantage A_i of one reward in a group r_1..r_G with mean mu and standard deviation sigma.
+/// `form_rows` below has the formulas.
 enum class Form { reinforce, rloo, grpo, rank_grpo, maxrl, convex_reinforce, max_at_k, max_at_k_centred, mc_grpo, odrpo, odrpo_bitwise };
 
-/// What a form compares: rewards, their ranks within the group, the levels (or gaps between real rewards) that they reach, or the bits of
-/// integer scores (estimators/group/level_forms.hpp).
+/// What a form compares between the rollouts of a group: rewards; ranks of rewards; the levels that rewards reach (of real rewards, gaps
+/// between neighbouring rewards); or the bits of integer scores (estimators/group/level_forms.hpp).
 enum class Basis { reward, rank, level, bit };
 
-/// What is subtracted from a reward: the mean of the group, or of the other members; or the group's lower median, whose first holder, the
-/// pivot, then takes no part in the update.
+/// What a form subtracts from a reward: the mean of the group, the mean of the other members, or the group's lower median. With the median,
+/// the first rollout whose reward equals it (the pivot) takes no part in the update.
 enum class Centre { group, others, median };
 
-/// A set of keys of [estimator.NAME] that some forms alone read.
+/// A bit set of the keys in a suite's section [estimator.NAME] that only some forms read.
 enum class FormKeys : unsigned { none = 0, ddof = 1, eps = 2, origin = 4, k = 8, median = 16, running = 32, window = 64, rho = 128 };
 inline constexpr Word<FormKeys> form_key_words[] = {
     {FormKeys::ddof, "ddof", ""},     {FormKeys::eps, "eps", ""},         {FormKeys::origin, "origin", ""}, {FormKeys::k, "k", ""},
@@ -30,24 +31,24 @@ inline constexpr Word<FormKeys> form_key_words[] = {
 };
 constexpr FormKeys operator|(FormKeys a, FormKeys b) { return static_cast<FormKeys>(static_cast<unsigned>(a) | static_cast<unsigned>(b)); }
 
-/// One row of the catalogue, which names a form. `list`, `compute`, `explain`, the formula lines of tables, the checks of keys, the row of
-/// the convention `paper` and docs/reference/estimators.md follow from it. A new form is an enumerator and a row; where its divisor is
-/// new, a case of factor() in estimators/group/group.hpp or of level_shares() in estimators/weights.hpp.
+/// A form's name, formula and properties. `list`, `compute`, `explain`, the formulas under tables, the checks of suites, the convention
+/// `paper` and docs/reference/estimators.md follow from it. To add a form, add an enumerator and a row of `form_rows`. A new divisor also
+/// needs a case of factor() in estimators/group/group.hpp or of level_shares() in estimators/weights.hpp.
 struct FormRow {
   Form form;
   std::string_view word;
-  std::string_view formula;  ///< of A; {x} is printed as x, or as (x + eps) where there is an eps; [k] as the key k. odrpo's is made of
-                             ///< norm and weight
+  std::string_view formula;  ///< of the advantage. {x} is printed as x, or as (x + eps) if eps is not 0; [k] as the value of the key k.
+                             ///< For odrpo, its norm and weight are filled in
   Basis basis = Basis::reward;
-  Centre centre = Centre::group;       ///< of reward and rank, in `paper`
-  Divisor divisor = Divisor::none;     ///< in `paper`; of level what one level is divided by
-  Weight weight = Weight::uniform;     ///< of level; odrpo's is the config's
-  bool guard = false;                  ///< a mean <= 0 gives zeros, in `paper`
-  bool whitened = true;                ///< whitened by whiten = "compat", in `paper`
-  FormKeys keys = FormKeys::none;      ///< that the form reads
-  std::string_view of_posterior = "";  ///< the word of the form of posterior scores; empty: there is none
-  std::string_view source = "theory";  ///< of the row of `paper`
-  std::string_view note = "";          ///< for docs/reference/estimators.md
+  Centre centre = Centre::group;       ///< under the convention `paper`, for Basis::reward and Basis::rank
+  Divisor divisor = Divisor::none;     ///< under the convention `paper`; for Basis::level the divisor of one level
+  Weight weight = Weight::uniform;     ///< of a level, for Basis::level; odrpo has the weight of its config instead
+  bool guard = false;                  ///< under the convention `paper`: a group with a mean <= 0 gets zeros
+  bool whitened = true;                ///< under the convention `paper`: whiten = "compat" whitens the batch
+  FormKeys keys = FormKeys::none;      ///< the keys that the form reads
+  std::string_view of_posterior = "";  ///< catalogue word of this form applied to posterior scores; empty: not offered
+  std::string_view source = "theory";  ///< where the formula of the convention `paper` comes from
+  std::string_view note = "";          ///< remark that docs/reference/estimators.md prints
 };
 inline constexpr FormRow form_rows[] = {
     {.form = Form::reinforce,
@@ -134,26 +135,26 @@ inline constexpr FormRow form_rows[] = {
      .source = "the Paper's future work",
      .note = "whole scores alone; mu_b = share of the group whose r - 1 has the bit b; a better score may get less"},
 };
-/// Is the form one of several normalisers, odrpo(NORM)? `paper` then has the divisor of the cardinal form of that name.
+/// True if the form takes a normaliser, as odrpo(NORM) does. NORM is the name of a form of rewards, whose divisor is used at every level.
 constexpr bool has_norm(Form form) { return form == Form::odrpo || form == Form::odrpo_bitwise; }
 constexpr const FormRow& row_of(Form form) {
   const FormRow* row = form_rows;
   while (row->form != form) ++row;
   return *row;
 }
-/// Added to the median distance from the median that mc-grpo divides by.
+/// The form mc-grpo divides by the median distance from the median, plus this constant.
 inline constexpr double mad_eps = 1e-3;
-/// Does the form leave one rollout of each group, the pivot, out of the update? Groups are then of odd size.
+/// True if the form leaves one rollout of each group, the pivot, out of the update. Groups must then have an odd size.
 constexpr bool leaves_pivot(Form form) { return row_of(form).centre == Centre::median; }
-/// Does the form divide by how far the rewards of a group lie apart? A floor of posterior scores enters this deviation.
+/// True if the form divides by a deviation of the group's rewards. For posterior scores the key `floor` raises this deviation.
 constexpr bool divides_by_deviation(Form form) {
   const FormRow& row = row_of(form);
   return row.basis == Basis::reward && (row.divisor == Divisor::deviation || row.centre == Centre::median);
 }
-/// Does the form read that key?
+/// True if the form reads the key (of a set: all its keys).
 constexpr bool reads_key(Form form, FormKeys key) { return (row_of(form).keys | key) == row_of(form).keys; }
 
-/// Median of the group used by the weight gini-median.
+/// Which median the weight gini-median uses: one of the group's own rewards, or a running median of earlier batches.
 enum class MedianRule { lower, mid, upper, running };
 inline constexpr Word<MedianRule> median_words[] = {
     {MedianRule::lower, "lower", "lower median of the group"},
@@ -162,14 +163,14 @@ inline constexpr Word<MedianRule> median_words[] = {
     {MedianRule::running, "running", "median of earlier batches, all prompts pooled"},
 };
 
-/// How a running median forgets.
+/// How a running median drops old scores: it keeps the last `window` ones, or averages the batches' medians exponentially (ema).
 enum class RunningKind { window, ema };
 inline constexpr Word<RunningKind> running_words[] = {
     {RunningKind::window, "window", "median of the last `window` scores"},
     {RunningKind::ema, "ema", "m <- rho m + (1 - rho) median(batch)"},
 };
 
-/// Whose conventions an estimator follows (estimators/compat.hpp has the table; docs/reference/estimators.md prints it).
+/// The system whose conventions an estimator follows (estimators/compat.hpp; docs/reference/estimators.md lists them).
 enum class Compat { paper, verl, trl, nemo, openrlhf, maxrl_reference, skyrl, prime, gdpo };
 inline constexpr Word<Compat> compat_words[] = {
     {Compat::paper, "paper", "the paper's theory: population sigma, no eps unless `ddof` and `eps` say otherwise"},
@@ -191,51 +192,53 @@ inline constexpr Word<PriorRule> prior_words[] = {
     {PriorRule::fixed, "fixed", "that of the world's prompts, before any training"},
 };
 
-/// The floor of posterior scores that follows from their own uncertainty (docs/posterior.md).
+/// The word of the key `floor` for: compute each group's floor from the variance of its posterior (docs/posterior.md).
 inline constexpr std::string_view own_floor = "posterior";
 
-/// The model of posterior scores that knows the run's own rater.
+/// The word of the key `model` for: posterior scores assume the judge of the run's own rater.
 inline constexpr std::string_view own_rater = "rater";
 
-/// Values of levels lie within -most_level_value..most_level_value.
+/// The key `values` (what the levels are worth) accepts numbers within -most_level_value..most_level_value.
 inline constexpr double most_level_value = 1e9;
-/// Why some forms have no use for values of levels.
+/// Reasons for messages: why ranks, posterior scores and bits do not use the key `values`.
 inline constexpr std::string_view no_rank_values = "the ranks of a group are the same for all ascending values";
 inline constexpr std::string_view no_posterior_values =
     "a posterior score is a mean over qualities, and the value of a mean is not the mean of the values";
 inline constexpr std::string_view no_bit_values = "the bits of a score count 1, 2, 4, ..., whatever its level is worth";
 
-/// One estimator. Defaults are the paper's form: ddof 0, eps 0, dead groups and dead levels contribute zeros.
+/// An estimator as a suite sets it. The defaults are the paper's: ddof 0, eps 0. Whatever is set, a group of two or more equal rewards gets
+/// zeros, and a level that all or none of them reach adds zero.
 struct EstimatorConfig {
   Form form = Form::grpo;
   Norm norm = Norm::grpo;           ///< odrpo and odrpo-bitwise only
   Weight weight = Weight::uniform;  ///< odrpo only
-  int ddof = 0;                     ///< cardinal grpo only: sigma^2 divides by G - ddof
-  double eps = 0;                   ///< added to the denominator (of every level or bit, for odrpo)
+  int ddof = 0;                     ///< grpo only: the variance sigma^2 has the divisor G - ddof
+  double eps = 0;                   ///< added to the divisor; for odrpo to the divisor of every level or bit
   MedianRule median = MedianRule::lower;
   RunningKind running = RunningKind::window;
-  int window = 4096;              ///< scores; running = "window"
-  double rho = 0.9;               ///< running = "ema"
-  Compat compat = Compat::paper;  ///< sets centre, ddof, eps, leave-one-out and guards of the cardinal form and of every level
+  int window = 4096;              ///< only with running = "window": the running median is that of the last `window` scores
+  double rho = 0.9;               ///< only with running = "ema": share of the old value that a batch keeps
+  Compat compat = Compat::paper;  ///< system that sets centre, ddof, eps, leave-one-out and guards, of rewards or of every level
   int origin = 1;                 ///< maxrl only: 1 = scores as given (1..K), 0 = scores less one (0..K-1)
   std::vector<double> values{};   ///< [K] what the levels are worth, ascending; empty = 1..K (estimators/level_values.hpp)
-  int k = 2;                      ///< forms that compare subsets of a group: their size, 2..G-1
+  int k = 2;                      ///< max-at-k and max-at-k-centred only: size of the compared subsets of a group, 2..G-1
   bool posterior = false;         ///< scores are replaced by posterior means of quality first (estimators/posterior/posterior.hpp); not odrpo
-  std::string model{own_rater};   ///< posterior only: whose judge is believed in; own_rater = the run's
+  std::string model{own_rater};   ///< posterior only: the judge that the posterior assumes; own_rater = the run's own judge
   PriorRule prior = PriorRule::following;
-  double keep = 0.95;  ///< prior = "following" or "moments": what a batch leaves of the prior
-  /// Posterior forms that divide by a deviation: how far apart qualities are taken to lie at least, levels; nothing: as far as the posterior
-  /// leaves them.
+  double keep = 0.95;  ///< only with prior = "following" or "moments": share of the old prior that a batch keeps
+  /// Posterior forms that divide by a deviation D divide by sqrt(D^2 + floor^2) instead, in levels. Unset: floor^2 is the variance that the
+  /// group's posterior leaves to the differences between qualities.
   std::optional<double> floor{};
   bool operator==(const EstimatorConfig&) const = default;
 };
-/// The rule of a key that some forms read: the base is a word of such a form. `why` says it of the others.
+/// Makes the field rule of a key that only some forms read: the section must start from the catalogue word of such a form. `why` is the
+/// reason that the message gives for any other form.
 constexpr OnlyIf read_by_form(FormKeys key, std::string_view why) {
   OnlyIf rule{.count = 1};
   rule.needs[0] = {.key = base_need, .why = why};
   std::size_t i = 0;
   for (const FormRow& row : form_rows)
-    if (reads_key(row.form, key) && row.form != Form::odrpo_bitwise) {  // "odrpo*" is its word, too
+    if (reads_key(row.form, key) && row.form != Form::odrpo_bitwise) {  // the pattern "odrpo*" includes it
       rule.needs[0].words.at(i++) = row.form == Form::odrpo ? "odrpo*" : row.word;
       if (!row.of_posterior.empty()) rule.needs[0].words.at(i++) = row.of_posterior;
     }
@@ -249,7 +252,7 @@ inline constexpr OnlyIf values_only = base_is_not("rank-grpo", no_rank_values) &
 inline constexpr OnlyIf median_only = base_is({"odrpo-gini-median*"}, "only the weight gini-median has a median");
 inline constexpr OnlyIf posterior_only = base_is({"posterior*"}, "only posterior estimators have a model of the judge");
 inline constexpr OnlyIf keep_only = posterior_only && word_is("prior", prior_words, {PriorRule::following, PriorRule::moments});
-/// Posterior forms that divide by a deviation.
+/// The field rule of the key `floor`: it has an effect for posterior forms that divide by a deviation.
 inline constexpr OnlyIf floor_only = [] {
   OnlyIf rule{.count = 1};
   rule.needs[0] = {.key = base_need, .why = "the form divides by no deviation of posterior scores"};
@@ -284,31 +287,32 @@ void describe(V& v, EstimatorConfig& c) {
                    floor_only);
 }
 
-/// Parses a catalogue word: `grpo`, `odrpo(maxrl)`, `odrpo-gini-median(grpo)`, … ('-' = '_', no spaces). Nothing when unknown.
-/// `posterior(x)` is x of posterior scores, for every x but odrpo and odrpo-bitwise.
+/// Parses a catalogue word: `grpo`, `odrpo(maxrl)`, `odrpo-gini-median(grpo)`, … ('-' = '_', no spaces); nullopt if it is unknown.
+/// `posterior(x)` applies the form x to posterior scores, for every x but odrpo and odrpo-bitwise.
 /// `odrpo-uniform(x)` and `dr-grpo` are accepted for `odrpo(x)` and `reinforce`.
 std::optional<EstimatorConfig> parse_estimator(std::string_view word);
 
-/// The same for programs that have no use for an unknown word: throws Failure(Exit::usage) with the word and every word there is.
+/// As parse_estimator(), but an unknown word throws Failure(Exit::usage), whose message lists the catalogue.
 EstimatorConfig estimator_named(std::string_view word);
 
-/// The canonical catalogue word of the three choices, e.g. "odrpo-gini(maxrl)".
+/// The catalogue word of a config's form, weight and normaliser in its canonical spelling, e.g. "odrpo-gini(maxrl)".
 std::string estimator_word(const EstimatorConfig& config);
 
-/// Every catalogue word that is a function of the scores alone, in listing order.
+/// Every catalogue word of an estimator that needs the scores alone, in the order in which `list` prints them.
 std::span<const std::string_view> estimator_catalogue();
-/// And those of posterior scores, which need a model of the judge besides.
+/// Every catalogue word posterior(x), of an estimator that also needs a model of the judge.
 std::span<const std::string_view> posterior_catalogue();
-/// Both, for `list` and for suggestions.
+/// The words of both catalogues, for `list` and for suggestions after a misspelling.
 std::span<const std::string_view> whole_catalogue();
 
-/// Throws Failure(Exit::limits) for a posterior estimator, where there are scores alone.
+/// Throws Failure(Exit::limits) for a posterior estimator. For callers that have scores but no model of the judge.
 void refuse_posterior(const EstimatorConfig& config);
 
-/// The square of a group's floor; `variance`: what its posterior leaves open (GroupPosterior::values_and_variance()). 0 of forms without.
+/// floor^2 of a group (EstimatorConfig::floor), levels^2; 0 for forms that have no floor. `variance` is the group's posterior variance as
+/// GroupPosterior::values_and_variance() returns it; it is the result if the config leaves the floor unset.
 double floor_squared(const EstimatorConfig& config, double variance);
 
-/// The form that a posterior estimator takes of its posterior scores; any other estimator itself.
+/// The estimator to apply to scores that are posterior scores already: the config with `posterior` = false.
 EstimatorConfig form_of(EstimatorConfig config);
 
 }  // namespace odrpo

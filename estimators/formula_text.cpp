@@ -1,4 +1,4 @@
-// The formulas of estimators as text, and an estimator's answer for one group taken apart.
+// Writes the formulas of estimators as text, and splits the advantages of one group into what each level adds.
 #include "estimators/formula_text.hpp"
 
 #include <algorithm>
@@ -20,12 +20,12 @@ std::string number(double x) {
   return std::string(text, end);
 }
 
-/// "R = 1, 2, 12": what the levels are worth.
+/// What the levels are worth, as text: "R = 1, 2, 12".
 std::string values_text(const EstimatorConfig& c) {
   return "R = " + joined(c.values, number);
 }
 
-/// How the median of gini-median is taken, with the numbers that decide it.
+/// Which median gini-median uses, as text, with the window or rho of a running one.
 std::string median_text(const EstimatorConfig& c) {
   std::string text(word_of<MedianRule>(median_words, c.median));
   if (c.median != MedianRule::running) return text;
@@ -33,7 +33,7 @@ std::string median_text(const EstimatorConfig& c) {
   return text + " window " + std::to_string(c.window);
 }
 
-/// What a floor makes of the deviation that the form divides by.
+/// What replaces the deviation in the formula because of the key `floor`, as text; empty if nothing does.
 std::string floor_text(const EstimatorConfig& c) {
   if (!divides_by_deviation(c.form) || c.floor == 0.0) return "";
   const Convention row = convention_of(c);
@@ -109,7 +109,7 @@ std::string estimator_formula(const EstimatorConfig& c) {
   std::string text = bits ? "A = sum_k 2^k (bit_k(r-1) - " : spaced ? "A = sum_k Delta_k w_k (1[r>=k] - " : "A = sum_k w_k (1[r>=k] - ";
   text += others ? over_others : "mu_k) / " + over("N_k") + ", ";
   if (!others) text += c.norm == Norm::grpo && row.ddof == 1 ? "N_k = sqrt(mu_k (1 - mu_k) G/(G-1))" : help_of<Norm>(norm_words, c.norm);
-  if (bits) {  // "k" is a level elsewhere
+  if (bits) {  // the formula of a bit has the index b, since k is a level in all others
     for (std::size_t at = 0; (at = text.find("_k", at)) != std::string::npos;) text[at + 1] = 'b';
     text.replace(text.find("2^k"), 3, "2^b");
     return text + system;
@@ -120,11 +120,11 @@ std::string estimator_formula(const EstimatorConfig& c) {
   return text + worth + system;
 }
 
-// Takes an estimator's answer for one group apart, with the parts that the definition is made of.
+// Splits the advantages of one group by level, with functions of the definition.
 
 namespace {
 
-/// What a member gets from one level or gap, and what the indicator was divided by. `weight` is the whole gap's.
+/// Sets `reached`, `missed` and `norm` of one level, gap or bit whose `count` is set. `weight` is that of the whole gap.
 void fill_shares(const EstimatorConfig& config, double weight, int group, LevelPart& part) {
   const LevelRule rule = level_rule(config);
   const LevelShares shares = level_shares(rule, weight, part.count, group);

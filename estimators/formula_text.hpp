@@ -1,5 +1,5 @@
-// Formulas of estimators and of whitening as text, with the numbers of their convention: what tables and `list` print; and an answer taken
-// apart.
+// Writes the formulas of estimators and of whitening as text, with the numbers of their convention, for tables and `list`. Splits the
+// advantages of one group into what each level adds, for `explain`.
 #pragma once
 #include <span>
 #include <string>
@@ -10,41 +10,41 @@
 
 namespace odrpo {
 
-/// The formula and the conventions in one line, as tables print them under their numbers. Throws Failure for a config that
+/// An estimator's formula and convention in one line, as tables print it under their numbers. Throws Failure for a config that
 /// compat_refusal() refuses.
 std::string estimator_formula(const EstimatorConfig& config);
 
-/// What a group of one gets, for every form: "0", "r", "(sum of w_k over k <= r) / 1e-06". Throws as convention_of().
+/// The advantage of a group of one as text: "0", "r", "(sum of w_k over k <= r) / 1e-06". Throws as convention_of().
 std::string single_text(const EstimatorConfig& config);
 
-/// "nothing", or "(A - mean) / (std + 1e-04), ddof 1, over responses": as it stands behind an
+/// The formula of a whitening as text: "nothing", or "(A - mean) / (std + 1e-04), ddof 1, over responses". Printed after an
 /// estimator_formula().
 std::string whitening_text(const Whitening& whitening);
 
-// An estimator's answer for one group, taken apart level by level: what `explain` shows.
+// Advantages of one group, split by level.
 
-/// One level k (integers), one gap (low, high] between neighbouring rewards (real values; a group of one has the gap from 0), or one bit b
-/// of r - 1: low = b - 1, high = b, and "reach" means to have the bit.
+/// What one term of the sum for an advantage adds. The term is a level k of integer rewards, a gap (low, high] between neighbouring real
+/// rewards, or a bit b of r - 1. A group of one has a gap from 0. A bit has low = b - 1, high = b; to reach it means to have it.
 struct LevelPart {
   double low, high;  ///< the levels (low, high]; high - low = 1 for integers
-  double gap;        ///< R(high) - R(low): Delta_k of a level k; high - low where the config has no values
-  int count;         ///< members that reach it
+  double gap;        ///< how much more `high` is worth than `low`: R(high) - R(low); high - low if the config has no values
+  int count;         ///< members whose reward reaches it
   double share;      ///< mu_k = count / G
-  double weight;     ///< 2^b; w_k (of a gap its average over R; convex-reinforce: sqrt(k)); 0 where the level is dead
-  double norm;       ///< what the centred indicator is divided by, eps included; NaN where the level is dead, the norm differs between
-                     ///< members, or the indicator is not centred (max-at-k); infinity where a live level gives nothing
-  double reached, missed;  ///< what a member gets from the whole gap when it reaches it, and when not; 0 at dead levels
+  double weight;     ///< bit: 2^b; level: w_k (convex-reinforce: sqrt(k)); gap: average of w over R; 0 if all or none reach it
+  double norm;       ///< what the centred indicator is divided by, eps included; NaN if all or none reach it, if it differs between
+                     ///< members, or if the indicator is not centred (max-at-k); infinity where a divisor makes the term 0
+  double reached, missed;  ///< what the whole term adds to a member that reaches it, and to one that does not; 0 if all or none do
 };
 
 struct Breakdown {
-  std::vector<LevelPart> levels;   ///< odrpo and convex-reinforce: levels from the lowest, or bits; empty for the other forms
-  double mean;                     ///< of the rewards as given, or of their values; NaN for none
-  double deviation;                ///< of the same, with the convention's ddof and the floor; NaN where the norm is no deviation of the group
-  double median;                   ///< as the weight reads it; NaN where it reads none
+  std::vector<LevelPart> levels;   ///< terms of forms that sum over levels or bits, from the lowest; empty for other forms
+  double mean;                     ///< of the rewards, or of their `values` if the config has some; NaN of no rewards
+  double deviation;                ///< of the rewards or their values, with ddof and floor; NaN where no group deviation is the divisor
+  double median;                   ///< on which the weight depends; NaN if it depends on none
   std::vector<double> advantages;  ///< [G], equal to advantages() of estimators/definition.hpp and to the sums over `levels`
 };
 
-/// Takes the advantages of one group apart; arguments and errors as advantages().
+/// Splits the advantages of one group by level; arguments and errors as advantages().
 Breakdown break_down(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median, double floor = 0);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// Values of levels, and which configs may have them.
+// Computes what levels are worth from the key `values`, and refuses configs that cannot have this key.
 #include "estimators/level_values.hpp"
 
 #include <charconv>

@@ -1,4 +1,4 @@
-// The running median: the definition on all earlier scores, and the incremental form that training uses.
+// Computes the running median twice: by definition from all earlier scores, and incrementally batch by batch, as training does.
 #include "estimators/running_median.hpp"
 
 #include <algorithm>
@@ -21,7 +21,8 @@ void check(const RunningRule& rule) {
   if (!(rule.rho >= 0 && rule.rho <= 1)) throw Failure(Exit::limits, "rho of a running median is between 0 and 1");
 }
 
-// A histogram's bin is a score, or of rewards a sixteenth of a level: bins need only be in order, what is outside goes to the ends.
+// A bin of the histogram has one integer score, or rewards within a sixteenth of a level. Bins need only be in order; rewards outside the
+// range go to the first or the last bin.
 constexpr int score_bins = 256, reward_bins = 4096;
 int bin_of(float reward) {
   const float place = reward * 16.0f;
@@ -29,7 +30,8 @@ int bin_of(float reward) {
   return place < reward_bins ? static_cast<int>(place) : reward_bins - 1;
 }
 
-/// histogram += sign x the counts of `scores`; four tables in turn, so that equal neighbours do not wait for each other.
+/// Adds the counts of `scores` to the histogram (sign = 1), or subtracts them (-1). Counts in four tables in turn, since equal neighbours
+/// in one table would make the processor wait for its last increment.
 void tally(std::span<const std::uint8_t> scores, int sign, std::vector<std::int64_t>& histogram) {
   std::array<std::array<std::int32_t, score_bins>, 4> table{};
   for (std::size_t i = 0; i < scores.size(); ++i) ++table[i % 4][scores[i]];
@@ -39,7 +41,7 @@ void tally(std::span<const float> rewards, int sign, std::vector<std::int64_t>& 
   for (const float r : rewards) histogram[bin_of(r)] += sign;
 }
 
-/// The value at a place (from 0) of the sorted `held` values, whose histogram this is.
+/// The value at index `place` (from 0) of the `held` values if they were sorted; `histogram` is theirs.
 double value_at(std::int64_t place, const std::vector<std::int64_t>& histogram, std::span<const std::uint8_t>) {
   int score = 0;
   for (std::int64_t below = histogram[0]; below <= place; below += histogram[score]) ++score;
@@ -56,7 +58,8 @@ double value_at(std::int64_t place, const std::vector<std::int64_t>& histogram, 
   return inside[static_cast<std::size_t>(place)];
 }
 
-/// Calls with the stretches of a ring that hold `count` places from `start` on: one, or two around the end.
+/// Visits `count` elements of a ring from index `start` on: visit(index in the ring, number of elements visited before, length). There are
+/// two visits if the elements go around the ring's end, else one.
 template <class Visit>
 void stretches(std::size_t places, std::size_t start, std::size_t count, Visit visit) {
   const std::size_t first = std::min(count, places - start);
@@ -115,7 +118,7 @@ void RunningMedian::add(std::span<const T> batch, std::vector<T>& ring) {
   ring.resize(rule_.window);
   const std::size_t places = ring.size(), kept = static_cast<std::size_t>(count_);
   batch = batch.last(std::min(batch.size(), places));
-  const std::size_t out = std::max(kept + batch.size(), places) - places;  // the oldest make room
+  const std::size_t out = std::max(kept + batch.size(), places) - places;  // how many of the oldest scores drop out
   stretches(places, (next_ + places - kept) % places, out,
             [&](std::size_t at, std::size_t, std::size_t n) { tally(std::span<const T>(ring).subspan(at, n), -1, histogram_); });
   stretches(places, next_, batch.size(),
@@ -123,17 +126,17 @@ void RunningMedian::add(std::span<const T> batch, std::vector<T>& ring) {
   tally(batch, 1, histogram_);
   count_ += static_cast<std::int64_t>(batch.size()) - static_cast<std::int64_t>(out);
   next_ = (next_ + batch.size()) % places;
-  value_ = median_of(std::span<const T>(ring).first(static_cast<std::size_t>(count_)));  // until it is full it is filled from the front
+  value_ = median_of(std::span<const T>(ring).first(static_cast<std::size_t>(count_)));  // the ring fills from its front
 }
 
 void RunningMedian::add_batch(std::span<const std::uint8_t> scores) { add(scores, ring_); }
 void RunningMedian::add_batch(std::span<const float> rewards) { add(rewards, real_ring_); }
 
-// The histogram of the ring; false when the members do not belong together.
+// Computes the histogram from the ring after loading. Returns false if the loaded members contradict each other.
 bool RunningMedian::rebuild() {
   if (!(value_ - value_ == 0)) return false;
   histogram_.clear();
-  if (ring_.empty() && real_ring_.empty()) {  // nothing seen, or kind ema, which forgets its batches
+  if (ring_.empty() && real_ring_.empty()) {  // no score was added, or kind ema, which keeps no scores
     if (rule_.kind != RunningKind::ema && (count_ != 0 || next_ != 0)) return false;
     count_ = 0;
     return true;

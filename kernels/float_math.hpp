@@ -1,4 +1,4 @@
-// Elementary functions of a lane, written once for a vector of eight floats and for the one float of a GPU's thread: the same bits.
+// Computes exp and log in float. One code serves vectors of eight floats on a CPU and single floats of a GPU thread, with the same bits.
 #pragma once
 #include <cstdint>
 
@@ -6,22 +6,23 @@
 
 namespace odrpo::float_math {
 
-// O says how lanes are spelled (a tile, or simd.hpp's vectors): O::F floats, O::I and O::U whole numbers, O::bits and O::floats
-// between them, O::real from whole numbers to floats, O::keep_nan(x, y) y, or NaN where x is (the arithmetic on bits leaves NaN what it is
-// where its low bits are zero, as those of most processors, and not CUDA's 0x7fffffff).
+// The template parameter O has the types and operations of the caller's numbers: those of simd.hpp for vectors, of a tile for GPU threads.
+// O::F are floats, O::I and O::U integers; O::bits and O::floats reinterpret bits, O::real converts integers to floats. O::keep_nan(x, y)
+// is y, or NaN where x is NaN. (exp_negative() works on bits. That keeps the NaN of most processors, whose low bits are 0, but not CUDA's
+// 0x7fffffff.)
 
-/// e^x for x <= 0 (a softmax's x - max), exact zero below -87. Relative error below 2e-7 + 8e-8 |x|: that of x times 1.44 rounded to float.
+/// e^x for x <= 0 (a softmax's x - max); exactly 0 below -87. Relative error below 2e-7 + 8e-8 |x|, mostly from rounding 1.44 x to float.
 template <class O>
 ODRPO_HD typename O::F exp_negative(typename O::F x) {
   using F = typename O::F;
-  // e^x = 2^y, y = n + f, |f| <= 1/2; 2^f = 1 + f q(f), q of degree 4 fitted for the least largest relative error
+  // e^x = 2^y, y = n + f, |f| <= 1/2; 2^f = 1 + f q(f), q of degree 4, fitted to minimise the largest relative error
   const F y = x * 1.44269504f, shifted = y + 12582912.0f, f = y - (shifted - 12582912.0f);
   F p = f * 0.0013264727253f + 0.0096715127858f;
   p = p * f + 0.055507337445f;
   p = p * f + 0.24022242083f;
   p = p * f + 0.6931469776f;
   p = p * f + 1.0f;
-  const typename O::U exponent = O::bits(shifted) << 23;  // the low bits of `shifted` hold n; the rest leaves at the top
+  const typename O::U exponent = O::bits(shifted) << 23;  // the low bits of `shifted` hold n; the shift drops its other bits
   const F z = O::keep_nan(x, O::floats(O::bits(p) + exponent));
   return x < -87.0f ? F{} : z;
 }
@@ -32,7 +33,7 @@ ODRPO_HD typename O::F log_positive(typename O::F x) {
   using F = typename O::F;
   using I = typename O::I;
   const I b = (I)O::bits(x);
-  // m in [sqrt(1/2), sqrt(2)): subtract the bits of sqrt(1/2) to split the exponent there
+  // x = 2^e m, m in [sqrt(1/2), sqrt(2)): subtracting the bits of sqrt(1/2) puts the borders of the exponent there
   const I e = (b - 0x3f3504f3) >> 23;
   const F m = O::floats((typename O::U)b - ((typename O::U)e << 23));
   const F f = m - 1.0f, s = f / (2.0f + f), z = s * s;
@@ -43,13 +44,14 @@ ODRPO_HD typename O::F log_positive(typename O::F x) {
   return n * 0.693359375f + (2.0f * s + (n * -2.12194440e-4f + 2.0f * s * z * p));
 }
 
-/// Sum over 32 lanes, of which lane l of the tile holds l, l + 8, l + 16 and l + 24: halves 16 and 8, then those of o.sum().
+/// Sum of 32 numbers; lane l of the tile holds numbers l, l + 8, l + 16 and l + 24. The order of additions is that of add_halves(Lanes) in
+/// simd.hpp: 32 to 16 to 8 partial sums, then o.sum().
 template <class O>
 ODRPO_HD float sum_lanes(const O& o, const typename O::F (&x)[4]) {
   return o.sum((x[0] + x[2]) + (x[1] + x[3]));
 }
 
-/// The one float of a thread, or of plain code.
+/// The O of code that works on one float at a time: a GPU thread, or plain code.
 struct ScalarLane {
   using F = float;
   using I = std::int32_t;

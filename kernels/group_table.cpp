@@ -1,4 +1,4 @@
-// Names of histograms, and the tables that hang on them.
+// Hashes the histograms of groups (GroupNames), and builds the tables that are indexed by these hashes.
 #include "kernels/group_table.hpp"
 
 #include <algorithm>
@@ -20,7 +20,8 @@ namespace {
 constexpr int most_symbols = 5;
 constexpr double most_rows = 65536;
 
-// Weights of which all sums of at most `members` differ, found by search for the smallest largest sum; the tests check every sum.
+// Weights such that different choices of at most `members` of them have different sums. A search found those with the smallest largest sum;
+// the tests check every sum.
 struct Weights {
   int members, symbols;
   std::array<std::uint16_t, most_symbols> weight;
@@ -36,7 +37,8 @@ const Weights* weights_for(int members, int symbols) {
   return nullptr;
 }
 
-// Counts of one half: of every choice of at most `members` scores on its symbols, in the order of how many they are.
+// How often each score of one half of the levels occurs in a group. choices() lists all Counts of at most `members` scores on `symbols`
+// different scores, ordered by their total.
 struct Counts {
   std::uint32_t name = 0;
   int total = 0;
@@ -124,7 +126,7 @@ void HalvesTable::operator()(const GroupTableStages& stages, const std::uint8_t*
 
 HistogramTable::HistogramTable(const GroupNames& names)
     : names_(names), row_(16 * static_cast<std::size_t>(rows(names.levels, names.members))) {
-  // the upper half in the order of its size: those that fit beside n scores of the lower half are the first ones
+  // `high` is ordered by total, so the choices that fit into a group beside l.total scores of the lower half come first
   const std::vector<Counts> low = low_choices(names), high = high_choices(names);
   first_.resize(names.low_names);
   second_.resize(names.high_names);

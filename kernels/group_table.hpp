@@ -1,4 +1,5 @@
-// Tables by histogram: what depends on a group's counts of small scores and on a member's own score is one or two look-ups a member.
+// Tabulates a function of a group's histogram of scores and a member's own score (an advantage), for small groups on few levels. Evaluating
+// it then takes one or two look-ups per member.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,23 +11,24 @@
 
 namespace odrpo {
 
-/// Names the histograms of `members` scores on 0..levels by two sums over a group: scores below `middle` have weights in the first, scores
-/// above it in the second, chosen so that no two choices of scores have the same sum. So a sum tells the counts of its half.
+/// A perfect hash of the histograms of `members` scores on 0..levels: two sums of weights over the scores of a group. Scores below `middle`
+/// have weights in the first sum, scores above it in the second. Different counts have different sums, so each sum identifies the counts of
+/// its half.
 struct GroupNames {
   int levels, members, middle;
-  std::uint8_t weight[4][16] = {};              ///< by score: low and high byte for the first sum, for the second
-  std::uint32_t low_names = 0, high_names = 0;  ///< sums are below these
+  std::uint8_t weight[4][16] = {};              ///< by score: low and high byte of its weight in the first sum, and in the second sum
+  std::uint32_t low_names = 0, high_names = 0;  ///< the first sum is below low_names, the second below high_names
 
-  /// Are there weights of 16 bits, and at most 65536 histograms? Groups of 8 on up to 10 levels, groups of 16 on up to 5.
+  /// True if weights of 16 bits are known and there are at most 65536 histograms: groups of 8 on up to 10 levels, of 16 on up to 5.
   static bool possible(int levels, int members);
-  /// Only where possible().
+  /// Requires possible().
   GroupNames(int levels, int members);
 };
 
-/// Tables as stage files see them. Rows are aligned to their size.
+/// The tables for look-ups: WholeTable of a HistogramTable, SplitTable of a HalvesTable. Rows are aligned to their size.
 struct WholeTable {
   const GroupNames* names;
-  const std::uint16_t *first, *second;  ///< by the two names; their sum is the histogram's number
+  const std::uint16_t *first, *second;  ///< [low_names], [high_names]: first + second = index of the histogram with these two sums
   const float* row;                     ///< [histograms][16], by score
 };
 struct SplitTable {
@@ -34,7 +36,8 @@ struct SplitTable {
   const float *low, *high;  ///< [low_names][8] by min(score, middle), [high_names][8] by max(score, middle) & 7
 };
 struct GroupTableStages {
-  /// out[group][members] = row[score], or low[...] + high[...]. Scores 0..levels. Past 4 MiB of output, stores bypass the caches.
+  /// Looks up out[group][members] from score[group][members], 0..levels: row[score] of the whole table, or low + high of the split one.
+  /// Past 4 MiB of output, stores bypass the caches.
   void (*whole)(const WholeTable&, const std::uint8_t* score, std::size_t groups, float* out);
   void (*split)(const SplitTable&, const std::uint8_t* score, std::size_t groups, float* out);
 };
@@ -53,11 +56,12 @@ class AlignedFloats {
   std::unique_ptr<float[], Free> p_;
 };
 
-/// What a half of the scores is worth to each score: made from halves, so a thousand rows and not a hundred thousand.
+/// Two tables, one for the lower and one for the upper half of the levels; for functions that are a sum of one value from each. At most
+/// 1287 rows of each are computed.
 class HalvesTable {
  public:
-  /// `low(reach, out)`: out[v] for v = 0..middle, from reach[k-1] = members at or above level k for the levels 1..middle; `high(reach,
-  /// out)`: out[v - middle] for v = middle..levels, from reach[k-1] of the levels middle+1..levels. A member's value is the sum of the two.
+  /// `low(reach, out)` sets out[v], the value for score v = 0..middle, from reach[k-1] = members at or above level k, k = 1..middle.
+  /// `high(reach, out)` sets out[v - middle], v = middle..levels, from reach[k-1] of the levels middle+1..levels.
   template <class Low, class High>
   HalvesTable(const GroupNames& names, Low low, High high) : HalvesTable(names) {
     float out[16];
@@ -76,7 +80,7 @@ class HalvesTable {
  private:
   struct Half {
     std::uint32_t name;
-    std::vector<std::uint8_t> reach;  // [levels]
+    std::vector<std::uint8_t> reach;  // [levels] members at or above each level
   };
   explicit HalvesTable(const GroupNames& names);
   std::vector<Half> halves(bool low) const;
@@ -85,11 +89,11 @@ class HalvesTable {
   AlignedFloats low_, high_;
 };
 
-/// A row of values for every histogram.
+/// One table with a row of values for every histogram.
 class HistogramTable {
  public:
-  /// `fill(scores, n, out)` gives out[n][members] of n groups; asked once for all histograms, members in descending order. What a member
-  /// gets may depend on its group's histogram and its own score alone.
+  /// `fill(scores, n, out)` computes out[n][members] from scores[n][members] of n groups. It is called once, with a group for every
+  /// histogram, scores in descending order. A member's value may depend only on its group's histogram and its own score.
   template <class Fill>
   HistogramTable(const GroupNames& names, Fill fill) : HistogramTable(names) {
     std::vector<float> out(member_.size());
@@ -105,7 +109,7 @@ class HistogramTable {
   void take(const std::vector<float>& out);
   GroupNames names_;
   std::vector<std::uint16_t> first_, second_;
-  std::vector<std::uint8_t> member_;  // [histograms][members], until taken
+  std::vector<std::uint8_t> member_;  // [histograms][members] the scores of a group with each histogram; emptied by take()
   AlignedFloats row_;
 };
 

@@ -1,4 +1,4 @@
-// Look-ups in tables by histogram: sums of weights name a group's rows, scores choose in them.
+// Looks up values in tables by histogram: sums of weights find a group's row or two rows, and each member's score finds its value there.
 #include "kernels/group_table.hpp"
 #include "kernels/simd.hpp"
 
@@ -6,7 +6,7 @@ namespace odrpo::ODRPO_ISA {
 
 namespace {
 
-// The two names of one group.
+// The two sums of weights of one group, which identify its histogram.
 struct Names {
   std::uint32_t low, high;
 };
@@ -17,7 +17,7 @@ inline Names names_of(const GroupNames& names, const std::uint8_t* score) {
   return {sum[0] + (sum[1] << 8), sum[2] + (sum[3] << 8)};
 }
 
-// One group in plain code: value(row of the group, score) for each member.
+// Looks up the values of one group's members, in plain C++.
 inline void plain(const WholeTable& t, const std::uint8_t* score, float* out) {
   const Names n = names_of(*t.names, score);
   const float* row = t.row + 16 * static_cast<std::size_t>(t.first[n.low] + t.second[n.high]);
@@ -32,21 +32,21 @@ inline void plain(const SplitTable& t, const std::uint8_t* score, float* out) {
 }
 
 #if defined(__AVX2__)
-// Sums of two bytes' worth of weights over each 8 scores, in four 64-bit lanes.
+// Sums of weights over 8 scores per 64-bit lane, four lanes. `low` and `high` have the weights' low and high bytes by score.
 inline __m256i sums_of(__m256i score, __m256i low, __m256i high) {
   const __m256i zero = _mm256_setzero_si256();
   return _mm256_add_epi64(_mm256_sad_epu8(_mm256_shuffle_epi8(low, score), zero),
                           _mm256_slli_epi64(_mm256_sad_epu8(_mm256_shuffle_epi8(high, score), zero), 8));
 }
 
-// The rows of a group, and what one of its members' scores choose in them (8 at a time).
+// The one or two rows of a group in the tables; operator() looks up the values for 8 scores at once.
 struct WholeRow {
   const float* row;
   WholeRow(const WholeTable& t, std::uint32_t low, std::uint32_t high)
       : row(t.row + 16 * static_cast<std::size_t>(t.first[low] + t.second[high])) {}
   __m256 operator()(__m256i at) const {
     const __m256 low = _mm256_permutevar8x32_ps(_mm256_load_ps(row), at), high = _mm256_permutevar8x32_ps(_mm256_load_ps(row + 8), at);
-    return _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32(at, 28)));  // bit 3 chooses the half
+    return _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32(at, 28)));  // bit 3 of the score chooses low or high
   }
 };
 struct SplitRow {
@@ -65,7 +65,7 @@ struct SplitRow {
 inline WholeRow row_of(const WholeTable& t, std::uint32_t low, std::uint32_t high) { return {t, low, high}; }
 inline SplitRow row_of(const SplitTable& t, std::uint32_t low, std::uint32_t high) { return {t, low, high}; }
 
-// Groups of 8 or 16 while 32 scores are left; returns how many.
+// Looks up groups of 8 or 16 members, 32 scores at a time, while so many are left. Returns for how many groups it did so.
 template <int members, bool streaming, class Table>
 std::size_t look_up_avx2(const Table& t, const std::uint8_t* score, std::size_t groups, float* out) {
   const auto plane = [&](int p) {
@@ -77,7 +77,7 @@ std::size_t look_up_avx2(const Table& t, const std::uint8_t* score, std::size_t 
   for (; g + at_once <= groups; g += at_once, score += 32, out += 32) {
     const __m256i s = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(score));
     __m256i low = sums_of(s, low0, low1), high = sums_of(s, high0, high1);
-    if constexpr (words == 2) {  // a group is two lanes
+    if constexpr (words == 2) {  // the scores of a group are in two lanes
       low = _mm256_add_epi64(low, _mm256_shuffle_epi32(low, 0x4e));
       high = _mm256_add_epi64(high, _mm256_shuffle_epi32(high, 0x4e));
     }

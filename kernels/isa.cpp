@@ -1,4 +1,4 @@
-// Run-time choice of the instruction set.
+// Chooses the instruction set at run time, by what the processor has.
 #include "kernels/isa.hpp"
 
 #include <cstdlib>

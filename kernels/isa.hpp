@@ -1,4 +1,4 @@
-// Which compiled copy of the stage files runs: chosen once from what the processor can do, or asked for by a test.
+// Decides which compiled copy of the stage files runs: that of this processor's best instruction set, or the one that a test asks for.
 #pragma once
 #include <string_view>
 
@@ -7,9 +7,9 @@ namespace odrpo {
 /// Instruction sets that stage files are compiled for. All give the same bits.
 enum class Isa { portable, avx2 };
 
-/// Does this processor (and this build) have the instruction set?
+/// True if this processor and this build have the instruction set.
 bool has_isa(Isa isa);
-/// The best one there is; environment variable ODRPO_ISA=portable holds it back (for comparisons).
+/// The best instruction set of this processor; the environment variable ODRPO_ISA=portable forces `portable` (for comparisons).
 Isa best_isa();
 std::string_view isa_name(Isa isa);
 

@@ -1,11 +1,11 @@
-// Elementary functions in + - * / sqrt alone, so that every machine and compiler gives the same bits (libm's differ between CPUs).
+// Computes elementary functions by + - * / sqrt alone, so that all machines and compilers give the same bits. (libm differs between CPUs.)
 #pragma once
 #include <cstdint>
 
 #include "kernels/portable.hpp"
 
 namespace odrpo {
-/// What a statistic is that does not exist: NaN, never 0.
+/// The value of a statistic that does not exist: NaN, never 0.
 inline constexpr double undefined = __builtin_nan("");
 }  // namespace odrpo
 
@@ -34,7 +34,7 @@ ODRPO_HD double exp(double x) {
   const double shifted = x * 1.4426950408889634 + 0x1.8p52;
   const double n = shifted - 0x1.8p52;
   const double r = (x - n * 0x1.62e42fee00000p-1) - n * 0x1.a39ef35793c76p-33;
-  double p = 1.0 / 6227020800.0;  // Taylor to r^13: the rest is below 4e-18
+  double p = 1.0 / 6227020800.0;  // Taylor series to r^13: the terms left out are below 4e-18
   p = p * r + 1.0 / 479001600.0;
   p = p * r + 1.0 / 39916800.0;
   p = p * r + 1.0 / 3628800.0;
@@ -47,12 +47,12 @@ ODRPO_HD double exp(double x) {
   p = p * r + 1.0 / 6.0;
   p = p * r + 0.5;
   const double y = 1.0 + (r + (r * r) * p);
-  // times 2^n in two steps, so that results below the normal range round once
+  // multiplies by 2^n in two steps, so that a subnormal result is rounded only once
   const int k = static_cast<int>(n), half = k / 2;
   return y * from_bits(static_cast<std::uint64_t>(1023 + half) << 52) * from_bits(static_cast<std::uint64_t>(1023 + k - half) << 52);
 }
 
-/// ln x for x > 0; -infinity at 0, NaN below. Not for a subnormal x where those are flushed (FlushSubnormals): such an x is 0 there.
+/// ln x for x > 0; -infinity at 0, NaN below. Under FlushSubnormals a subnormal x counts as 0.
 ODRPO_HD double log(double x) {
   if (x != x || x < 0) return from_bits(0x7ff8000000000000u);
   if (x == 0) return from_bits(0xfff0000000000000u);
@@ -69,7 +69,7 @@ ODRPO_HD double log(double x) {
     m = m * 0.5;
     e += 1;
   }
-  // ln m = 2 atanh(s), s = (m-1)/(m+1), s^2 <= 0.0295: the series' rest after s^21 is below 2e-18
+  // ln m = 2 atanh(s), s = (m-1)/(m+1), s^2 <= 0.0295: the terms of the series after s^21 are below 2e-18
   const double f = m - 1.0, s = f / (2.0 + f), z = s * s;
   double p = 1.0 / 21.0;
   p = p * z + 1.0 / 19.0;
@@ -92,7 +92,7 @@ struct SinCos {
 ODRPO_HD SinCos sincos_turn(double u) {
   const double t = 4.0 * u, q = floor(t + 0.5);
   const double r = (t - q) * (pi / 2), z = r * r;  // |r| <= pi / 4
-  double s = -1.0 / 121645100408832000.0;          // Taylor to r^19 and r^18
+  double s = -1.0 / 121645100408832000.0;          // Taylor series to r^19 (sine) and r^18 (cosine)
   s = s * z + 1.0 / 355687428096000.0;
   s = s * z - 1.0 / 1307674368000.0;
   s = s * z + 1.0 / 6227020800.0;
@@ -119,19 +119,19 @@ ODRPO_HD SinCos sincos_turn(double u) {
   }
 }
 
-/// Arc sine, |x| <= 1; NaN beyond. Relative error of some units in the last place; the classical series, no fitted numbers.
+/// Arc sine, |x| <= 1; NaN beyond. Relative error of some units in the last place. Uses the Taylor series, no fitted numbers.
 ODRPO_HD double asin(double x) {
   if (x < 0) return -asin(-x);
   if (!(x <= 1)) return from_bits(0x7ff8000000000000u);
   if (x > 0.5) return pi / 2 - 2.0 * asin(sqrt(0.5 * (1.0 - x)));  // asin x = pi/2 - 2 asin sqrt((1-x)/2)
-  // x sum_n (2n-1)!!/(2n)!! x^2n / (2n+1), from the back; at x = 1/2 what follows 30 terms is below 1e-20
+  // x sum_n (2n-1)!!/(2n)!! x^2n / (2n+1), summed from the last term; at x = 1/2 the terms after the 30th are below 1e-20
   const double z = x * x;
   double f = 1.0;
   for (int n = 30; n > 0; --n) f = 1.0 + z * ((2.0 * n - 1.0) * (2.0 * n - 1.0)) / (2.0 * n * (2.0 * n + 1.0)) * f;
   return x * f;
 }
 
-/// Complementary error function, relative error below 2e-13; two classical expansions, no fitted numbers.
+/// Complementary error function, relative error below 2e-13. Uses a power series and a continued fraction, no fitted numbers.
 ODRPO_HD double erfc(double x) {
   if (x < 0) return 2.0 - erfc(-x);
   if (x > 27.3) return 0.0;
@@ -145,7 +145,7 @@ ODRPO_HD double erfc(double x) {
     }
     return 1.0 - 1.1283791670955126 * g * sum;
   }
-  // continued fraction x + (1/2)/(x + 1/(x + (3/2)/(x + ...))), from the back; 80 terms suffice from x = 2 on
+  // continued fraction x + (1/2)/(x + 1/(x + (3/2)/(x + ...))), computed from its end; 80 terms suffice for x >= 2
   double f = x;
   for (int n = 80; n > 0; --n) f = x + (0.5 * n) / f;
   return g / (f * 1.7724538509055161);
@@ -157,14 +157,14 @@ ODRPO_HD double normal_density(double x) { return 0.3989422804014327 * exp(-0.5 
 /// Standard normal distribution function.
 ODRPO_HD double normal_cdf(double x) { return 0.5 * erfc(-x * 0.70710678118654752); }
 
-/// Probability that a standard normal falls in (a, b], computed in the smaller tail.
+/// Probability that a standard normal variable is in (a, b], computed in the smaller tail so that no digits cancel.
 ODRPO_HD double normal_interval(double a, double b) {
   const double s = 0.70710678118654752;
   if (a > 0) return 0.5 * (erfc(a * s) - erfc(b * s));
   return 0.5 * (erfc(-b * s) - erfc(-a * s));
 }
 
-/// Quantile of the standard normal, 0 < p < 1, by bisection to the last bit that normal_cdf tells apart. For set-up, not for hot loops.
+/// Quantile of the standard normal, 0 < p < 1, by bisection to the last bit that normal_cdf() can resolve. Too slow for inner loops.
 ODRPO_HD double normal_quantile(double p) {
   double low = -40, high = 40;
   for (int i = 0; i < 80; ++i) {
@@ -175,7 +175,7 @@ ODRPO_HD double normal_quantile(double p) {
   return 0.5 * (low + high);
 }
 
-/// Two independent standard normals from four random words (Box-Muller).
+/// Two independent standard normal numbers from four random words (Box-Muller).
 struct Normal2 {
   double a, b;
 };

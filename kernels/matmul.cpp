@@ -1,4 +1,4 @@
-// Choice of the engine of matrix products, and the only calls of BLAS.
+// Chooses the engine of matrix products, and calls BLAS.
 #include "kernels/matmul.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Our own blocked matrix product, compiled once per instruction set (with fused multiply-add where there is one).
+// Multiplies matrices in blocks. Compiled once per instruction set, with fused multiply-add if the instruction set has it.
 #include <algorithm>
 #include <cstddef>
 
@@ -9,7 +9,7 @@ namespace odrpo::ODRPO_ISA {
 
 namespace {
 
-// a tile of C is `tile_rows` rows of two vectors, held in registers
+// a tile of C has `tile_rows` rows of two vectors, and stays in registers
 #if defined(__AVX512F__)
 constexpr int width = 16, tile_rows = 12;
 #elif defined(__AVX2__)
@@ -17,14 +17,14 @@ constexpr int width = 8, tile_rows = 6;
 #else
 constexpr int width = 4, tile_rows = 4;
 #endif
-constexpr int panel = 2 * width, depth = 8192 / panel;  // a packed panel of B takes 32 KiB: it stays in the first cache
+constexpr int panel = 2 * width, depth = 8192 / panel;  // a packed panel of B takes 32 KiB, so it stays in the L1 cache
 
 typedef float vec __attribute__((vector_size(4 * width)));
 typedef float vec_loose __attribute__((vector_size(4 * width), aligned(4), may_alias));
 inline vec load(const float* p) { return *reinterpret_cast<const vec_loose*>(p); }
 inline void store(float* p, vec v) { *reinterpret_cast<vec_loose*>(p) = v; }
 
-// C[rows][columns] (+)= A[rows][k] B[k][panel]; columns < panel through a copy
+// C[rows][columns] = A[rows][k] B[k][panel] (`add`: C +=). If columns < panel, the results go through a buffer
 template <int rows, bool transposed>
 void tile(int k, const float* a, std::ptrdiff_t lda, const float* b, float* c, std::ptrdiff_t ldc, int columns, bool add) {
   vec sum[rows][2];
@@ -56,7 +56,7 @@ void tile(int k, const float* a, std::ptrdiff_t lda, const float* b, float* c, s
   }
 }
 
-// B[k][columns] as rows of `panel` floats, zeros behind
+// Copies B[k][columns] to rows of `panel` floats each, padded with zeros
 void pack(int k, int columns, const float* b, std::ptrdiff_t ldb, float* to) {
   for (int i = 0; i < k; ++i, b += ldb, to += panel) {
     if (columns == panel) {

@@ -1,4 +1,4 @@
-// Nodes are the roots of Hermite's polynomials.
+// Computes the nodes of Gauss-Hermite quadrature: the roots of Hermite polynomials.
 #include "kernels/normal_nodes.hpp"
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace odrpo {
 namespace {
 
-/// The orthonormal Hermite polynomials h_n and h_{n-1} at x: sqrt(k+1) h_{k+1} = x h_k - sqrt(k) h_{k-1}.
+/// The values of the orthonormal Hermite polynomials h_n and h_{n-1} at x, by sqrt(k+1) h_{k+1} = x h_k - sqrt(k) h_{k-1}.
 std::pair<double, double> hermite(int n, double x) {
   double before = 0, now = 1;
   for (int k = 0; k < n; ++k) {
@@ -23,10 +23,10 @@ std::pair<double, double> hermite(int n, double x) {
 }  // namespace
 
 NormalNodes normal_nodes(int n) {
-  // all roots lie inside +-2 sqrt(n), further apart than a cell of this grid: h_n changes its sign in n of the cells
+  // all n roots lie within +-2 sqrt(n), and no two of them in one cell of this grid. So h_n changes its sign in n of the cells
   NormalNodes nodes;
   const double end = 2 * math::sqrt(static_cast<double>(n)) + 1;
-  const int cells = 199 * n;  // odd with n: no root at the edge of a cell, where n = 1, 3, … have one at 0
+  const int cells = 199 * n;  // for odd n this is odd, so the root 0 is inside a cell and not at its edge
   double left = -end, value = hermite(n, left).first;
   for (int i = 1; i <= cells; ++i) {
     const double right = -end + 2 * end * i / cells, next = hermite(n, right).first;

@@ -1,16 +1,16 @@
-// Gauss-Hermite quadrature: means of functions of a standard normal variable.
+// Computes nodes of Gauss-Hermite quadrature, for means of functions of a standard normal variable.
 #pragma once
 #include <vector>
 
 namespace odrpo {
 
-/// Points (ascending) and weights for a standard normal z: the mean of f(z) is the sum of weight f(point), exact for polynomials of degree
+/// Points (ascending) and weights for a standard normal variable z: E f(z) = sum of weight f(point), exact for polynomials f of degree
 /// below 2 n.
 struct NormalNodes {
   std::vector<double> point, weight;
 };
 
-/// n = 1..64 points. The same bits everywhere. Takes a millisecond at n = 20: call it once, not in a loop.
+/// Computes n = 1..64 points and weights, with the same bits on every machine. It takes a millisecond at n = 20: do not call it in loops.
 NormalNodes normal_nodes(int n);
 
 }  // namespace odrpo

@@ -1,15 +1,15 @@
-// The three macros: code for host and device, unrolled loops, and the instruction set of a stage file.
+// Defines three macros: for functions of host and device, for unrolled loops, and for the instruction set of a stage file.
 #pragma once
 
-// ODRPO_HD: a function for every processor. `static inline` = internal linkage, so that a file compiled once per instruction
-// set never shares an out-of-line copy with another.
+// ODRPO_HD marks a function that CPU and GPU can call. `static inline` gives it internal linkage, so that the copies of a file compiled for
+// different instruction sets never share one out-of-line function.
 #if defined(__CUDACC__)
 #define ODRPO_HD static inline __host__ __device__
 #else
 #define ODRPO_HD static inline
 #endif
 
-// ODRPO_UNROLL: before a loop with a small constant trip count.
+// ODRPO_UNROLL stands before a loop with a small constant trip count, and unrolls it.
 #if defined(__CUDA_ARCH__)
 #define ODRPO_UNROLL _Pragma("unroll")
 #elif defined(__CUDACC__) || defined(__clang__)
@@ -18,7 +18,8 @@
 #define ODRPO_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-// ODRPO_ISA: the namespace of a stage file: `portable` or `avx2`, set by the build (cmake/OdrpoModule.cmake).
+// ODRPO_ISA is the namespace of a stage file. The build sets it (cmake/OdrpoModule.cmake) to `portable` or `avx2`; `avx512` is only for
+// matmul_stage.cpp.
 #ifndef ODRPO_ISA
 #define ODRPO_ISA portable
 #endif

@@ -1,50 +1,51 @@
-// What random draws are for: the first part of the question that kernels/random.hpp answers.
+// Lists the purposes of random words: the first component of the counter (purpose, step, prompt, block) in kernels/random.hpp.
 #pragma once
 #include <cstdint>
 
 namespace odrpo {
 
-/// What a draw is for. Values are part of the numbers' definition: never reuse or renumber one.
+/// What a random word is drawn for. All results depend on these numbers: never reuse or renumber one. Comments say what the counter's
+/// components mean: "block = 4 rollouts" means that one block has the words of four rollouts.
 enum class Purpose : std::uint32_t {
-  derive = 1,          ///< 64-bit keys from a suite's seed
+  derive = 1,          ///< 64-bit random keys, from a suite's seed
   order = 2,           ///< order of prompts in an epoch: step = epoch
   action = 3,          ///< choice of a response: block = 4 rollouts
-  rating = 4,          ///< aggregated score from its distribution: block = 4 rollouts
-  vote = 5,            ///< literal votes: block = 4 votes of one rollout; of texts: one attempt at one vote
-  replica_action = 6,  ///< the same for redraws of a batch (gradient signal and noise)
-  replica_rating = 7,
-  replica_vote = 8,
-  vote_judge = 9,  ///< which judge of a panel a call goes to, where each call draws one: words as those of the call
-  replica_vote_judge = 10,
+  rating = 4,          ///< a response's aggregated score, drawn from its known distribution: block = 4 rollouts
+  vote = 5,            ///< single votes: block = 4 votes of one rollout; in the toy language model, one attempt at one vote
+  replica_action = 6,  ///< `action`, when a batch is drawn again to measure the signal and the noise of its gradient
+  replica_rating = 7,  ///< `rating` of a batch that is drawn again
+  replica_vote = 8,    ///< `vote` of a batch that is drawn again
+  vote_judge = 9,      ///< which judge of a panel answers a call, if each call draws its judge: step, prompt and block of the call
+  replica_vote_judge = 10,  ///< `vote_judge` of a batch that is drawn again
   world_prompt = 16,     ///< centre and spread of a prompt
-  world_feature = 17,    ///< features of a response: block = 2 normals
-  world_direction = 18,  ///< hidden direction of the features
-  world_residual = 19,   ///< what the features do not explain: block = 2 normals
-  world_hack = 20,       ///< does a response hack the reward: block = 4 responses
-  world_response = 21,   ///< which responses of a file a prompt has: block = 4 choices
-  trait_spread = 32,     ///< the rater's sigma class of a prompt
-  trait_veto = 33,       ///< is a response ambiguous, and its veto class: one block a response
-  trait_offset = 34,     ///< the rater's severity class towards a prompt
-  trait_response = 35,   ///< the rater's sigma class of a response: one block a response, or step = hash of the text
+  world_feature = 17,    ///< features of a response: block = 2 normal numbers
+  world_direction = 18,  ///< the hidden direction in feature space along which quality grows
+  world_residual = 19,   ///< the part of quality that the features do not explain: block = 2 normal numbers
+  world_hack = 20,       ///< whether a response hacks the reward: block = 4 responses
+  world_response = 21,   ///< which responses of a file a prompt gets: block = 4 choices
+  trait_spread = 32,     ///< how noisy the rater is about a prompt (class of sigma)
+  trait_veto = 33,       ///< whether a response is ambiguous, and its class of vetoes: block = response, or step = hash of its text
+  trait_offset = 34,     ///< how severe the rater is towards a prompt (class of severity)
+  trait_response = 35,   ///< how noisy the rater is about a response (class of sigma): block = response, or step = hash of its text
   trait_judge = 36,      ///< which judge of a panel is the first to rate a prompt
-  trait_error = 37,      ///< class of a judge's lasting error about a response: as trait_response, block or step of the judge
-  trait_bias = 38,       ///< class of the error about a response that all calls share: as trait_response
+  trait_error = 37,      ///< class of a judge's lasting error about a response: step = judge, block = response; or hash of its text, judge
+  trait_bias = 38,       ///< class of the error about a response that all calls share: counter as for trait_response
 
-  toy_prompt = 48,         ///< words of a prompt: two blocks
-  toy_demonstration = 49,  ///< demonstration `step` of a prompt
-  toy_grounding = 50,      ///< held-out grounding: two judges' answers, block = rollout
-  toy_pairwise = 51,       ///< held-out win rate: the judge's comparison, block = rollout
-  toy_json = 52,           ///< how a judge's answer is written: block = call
-  toy_evaluation = 53,     ///< tokens of responses that are only evaluated: block = 4 tokens
+  toy_prompt = 48,         ///< the words in a prompt's text: two blocks
+  toy_demonstration = 49,  ///< a demonstration for a prompt: step = number of the demonstration
+  toy_grounding = 50,      ///< the answers of two judges in the held-out measure of grounding: block = rollout
+  toy_pairwise = 51,       ///< the judge's comparison in the held-out win rate: block = rollout
+  toy_json = 52,           ///< the form in which a judge writes its answer as JSON: block = call
+  toy_evaluation = 53,     ///< tokens of responses that are evaluated but not trained on: block = 4 tokens
 
-  transformer_start = 64,  ///< first weights: step = part, prompt = matrix, block = 2 normals
+  transformer_start = 64,  ///< initial weights of a transformer: step = part, prompt = matrix, block = 2 normal numbers
 
-  latent_place = 72,  ///< a judge on a latent scale: b of a prompt (step 0), e and z of response `step` - 1
-  latent_judge = 73,  ///< lasting errors of judges about response `step`: block = 2 judges
-  latent_call = 74,   ///< errors of calls about response `step`: block = 2 ratings
-  latent_outlier = 75,  ///< outliers of response `step`: block 0 its own veto, then block = 2 ratings
+  latent_place = 72,  ///< quality on a judge's latent scale: centre of the prompt (step 0), terms of a response (step = response + 1)
+  latent_judge = 73,  ///< lasting errors of judges about a response: step = response, block = 2 judges
+  latent_call = 74,   ///< errors of single calls about a response: step = response, block = 2 calls
+  latent_outlier = 75,  ///< outliers among the scores of a response (= step): block 0 its own veto, later blocks = 2 scores each
 
-  resample = 80,  ///< items of a bootstrap's resample: step = resample, prompt = stratum, block = 4 items
+  resample = 80,  ///< items drawn by a bootstrap: step = number of the resample, prompt = stratum, block = 4 items
 };
 
 }  // namespace odrpo

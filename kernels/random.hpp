@@ -1,4 +1,4 @@
-// Counter-based randomness: a question with a fixed answer. Philox4x32-10, key = 64-bit seed, counter = (purpose, step, prompt, block).
+// Draws random words as a function of a counter, without state: Philox4x32-10, key = 64-bit seed, counter = (purpose, step, prompt, block).
 #pragma once
 #include <Random123/philox.h>
 
@@ -9,12 +9,12 @@
 
 namespace odrpo {
 
-/// One answer: four uniform 32-bit words.
+/// What one draw() returns: four uniform random 32-bit words.
 struct Words4 {
   std::uint32_t x[4];
 };
 
-/// The answer to (key, purpose, step, prompt, block): Random123's Philox4x32 with 10 rounds.
+/// The four random words of (key, purpose, step, prompt, block), by Random123's Philox4x32 with 10 rounds.
 ODRPO_HD Words4 draw(std::uint64_t key, Purpose purpose, std::uint32_t step, std::uint32_t prompt, std::uint32_t block) {
   const philox4x32_ctr_t counter = {{static_cast<std::uint32_t>(purpose), step, prompt, block}};
   const philox4x32_key_t k = {{static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32)}};
@@ -22,7 +22,7 @@ ODRPO_HD Words4 draw(std::uint64_t key, Purpose purpose, std::uint32_t step, std
   return {{r.v[0], r.v[1], r.v[2], r.v[3]}};
 }
 
-/// The run's 64-bit key: a hash of (suite seed, seed index) and of nothing else, so that every estimator of a seed meets the same draws.
+/// The 64-bit random key of a run. It is a hash of (suite seed, seed index) alone, so all estimators get the same random words for a seed.
 ODRPO_HD std::uint64_t derive_key(std::uint64_t suite_seed, std::uint32_t index) {
   const Words4 w = draw(suite_seed, Purpose::derive, 0, index, 0);
   return (static_cast<std::uint64_t>(w.x[1]) << 32) | w.x[0];
@@ -33,9 +33,9 @@ ODRPO_HD std::uint32_t uniform_below(std::uint32_t word, std::uint32_t n) {
   return static_cast<std::uint32_t>((static_cast<std::uint64_t>(word) * n) >> 32);
 }
 
-// The order in which an epoch deals its prompts: a shuffle by the run's key.
+// The order of an epoch's prompts: a shuffle by the run's random key.
 
-/// Fisher-Yates: place i of n is drawn by word(i).
+/// Fills `order` with a random permutation of 0..n-1 (Fisher-Yates); word(i) is the random word that chooses order[i].
 template <class T, class Word>
 ODRPO_HD void shuffle(T* order, std::uint32_t n, Word word) {
   for (std::uint32_t i = 0; i < n; ++i) order[i] = static_cast<T>(i);
@@ -47,13 +47,13 @@ ODRPO_HD void shuffle(T* order, std::uint32_t n, Word word) {
   }
 }
 
-/// The order of one epoch, word by word.
+/// Fills `order` with the order of the n prompts in one epoch.
 template <class T>
 ODRPO_HD void shuffle_epoch(std::uint64_t key, std::uint32_t epoch, std::uint32_t n, T* order) {
   Words4 four{};
   shuffle(order, n, [&](std::uint32_t i) {
     if (i % 4 == 0) four = draw(key, Purpose::order, epoch, 0, i / 4);
-    return i % 4 < 2 ? (i % 4 == 0 ? four.x[0] : four.x[1]) : (i % 4 == 2 ? four.x[2] : four.x[3]);  // no index: it would cost a stack
+    return i % 4 < 2 ? (i % 4 == 0 ? four.x[0] : four.x[1]) : (i % 4 == 2 ? four.x[2] : four.x[3]);  // an index would need a stack on GPUs
   });
 }
 

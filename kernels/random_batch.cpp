@@ -1,4 +1,4 @@
-// Picks the compiled copy of random_stage.cpp.
+// Chooses the copy of random_stage.cpp for an instruction set.
 #include "kernels/random_batch.hpp"
 
 namespace odrpo {

@@ -1,4 +1,4 @@
-// Random words for a whole batch at once: the same answers as draw() of kernels/random.hpp, eight blocks in flight.
+// Draws random words for a whole batch at once, four blocks per vector: the same words as draw() of kernels/random.hpp.
 #pragma once
 #include <cstdint>
 
@@ -7,9 +7,9 @@
 
 namespace odrpo {
 
-/// The stages of this file, one table per instruction set.
+/// The functions of random_stage.cpp; each instruction set has its own copy.
 struct RandomStages {
-  /// out[i][block][word], i < count prompts, block < blocks: word of draw(key, purpose, step, prompt[i], first_block + block).
+  /// Sets out[i][b][0..3], i < count, b < blocks, to the four words of draw(key, purpose, step, prompt[i], first_block + b).
   void (*fill)(std::uint32_t* out, std::uint64_t key, Purpose purpose, std::uint32_t step, const std::uint32_t* prompt, int count,
                std::uint32_t first_block, int blocks);
 };

@@ -1,11 +1,11 @@
-// Philox4x32-10 on four blocks per vector: one 32-bit word in the low half of each 64-bit lane (upper halves hold rubbish).
+// Computes Philox4x32-10 on four blocks per vector. Each 64-bit lane has a 32-bit word in its low half; its upper half has no meaning.
 #include "kernels/random.hpp"
 #include "kernels/random_batch.hpp"
 #include "kernels/simd.hpp"
 
 namespace odrpo::ODRPO_ISA {
 
-// Both halves of the key for each of the ten rounds.
+// The two 32-bit halves of the key in each of the ten rounds.
 struct RoundKeys {
   u64x4 k0[10], k1[10];
 };
@@ -21,7 +21,7 @@ ODRPO_HD RoundKeys round_keys(std::uint64_t key) {
   return keys;
 }
 
-// The ten rounds of four counters; the multipliers and key increments are Philox's own constants.
+// The ten rounds for four counters at once. Multipliers and key increments are Philox's constants.
 ODRPO_HD void philox_rounds(u64x4& c0, u64x4& c1, u64x4& c2, u64x4& c3, const RoundKeys& keys) {
   const u64x4 m0 = {PHILOX_M4x32_0, PHILOX_M4x32_0, PHILOX_M4x32_0, PHILOX_M4x32_0};
   const u64x4 m1 = {PHILOX_M4x32_1, PHILOX_M4x32_1, PHILOX_M4x32_1, PHILOX_M4x32_1};
@@ -38,7 +38,7 @@ ODRPO_HD void philox_rounds(u64x4& c0, u64x4& c1, u64x4& c2, u64x4& c3, const Ro
 static void fill(std::uint32_t* out, std::uint64_t key, Purpose purpose, std::uint32_t step, const std::uint32_t* prompt, int count,
                  std::uint32_t first_block, int blocks) {
   typedef u64x4 u64x4_loose __attribute__((aligned(4), may_alias));
-  constexpr int chunk = 128;  // counters laid out ahead of the rounds
+  constexpr int chunk = 128;  // how many counters are written to memory before their rounds
   alignas(32) std::uint64_t prompts[chunk], places[chunk];
   const std::uint64_t what = static_cast<std::uint32_t>(purpose), when = step;
   const RoundKeys keys = round_keys(key);

@@ -1,4 +1,5 @@
-// Vectors of 8 floats in the compilers' own notation, the 32-lane sum, and exp/log of lanes. For stage files (compiled once per ISA).
+// Defines vectors of 8 floats by the compilers' vector extensions, sums over 32 lanes in a fixed order, and exp/log of vectors. For stage
+// files (compiled once per instruction set).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +20,7 @@ typedef float f32x8_loose __attribute__((vector_size(32), aligned(4), may_alias)
 typedef std::uint32_t u32x8_loose __attribute__((vector_size(32), aligned(4), may_alias));
 typedef std::int32_t i32x8_loose __attribute__((vector_size(32), aligned(4), may_alias));
 
-constexpr int lane_count = 32;  ///< every sum runs over 32 lanes: lane j adds elements j, j+32, …; then halves 16, 8, 4, 2, 1
+constexpr int lane_count = 32;  ///< every sum has 32 partial sums: lane j adds elements j, j+32, …; then 32 become 16, 8, 4, 2, 1
 
 ODRPO_HD f32x8 load(const float* p) { return *reinterpret_cast<const f32x8_loose*>(p); }
 ODRPO_HD void store(float* p, f32x8 v) { *reinterpret_cast<f32x8_loose*>(p) = v; }
@@ -27,7 +28,7 @@ ODRPO_HD i32x8 load(const std::int32_t* p) { return *reinterpret_cast<const i32x
 ODRPO_HD void store(std::int32_t* p, i32x8 v) { *reinterpret_cast<i32x8_loose*>(p) = v; }
 ODRPO_HD u32x8 load(const std::uint32_t* p) { return *reinterpret_cast<const u32x8_loose*>(p); }
 ODRPO_HD f32x8 splat(float x) { return f32x8{x, x, x, x, x, x, x, x}; }
-/// Is n floats so much that they leave the caches anyway, and `to` aligned? Then store_streaming, which bypasses them, is the faster store.
+/// True if store_streaming(), which bypasses the caches, is faster: n floats are too many for the caches, and `to` is aligned for it.
 ODRPO_HD bool streams(const float* to, std::size_t n) {
   return n >= (std::size_t{1} << 20) && reinterpret_cast<std::uintptr_t>(to) % 32 == 0;
 }
@@ -38,7 +39,7 @@ ODRPO_HD void store_streaming(float* p, f32x8 v) {
   store(p, v);
 #endif
 }
-/// After the last store_streaming, before anybody else reads.
+/// Call this after the last store_streaming(), before another thread reads what was stored.
 ODRPO_HD void end_streaming() {
 #if defined(__AVX2__)
   _mm_sfence();
@@ -55,7 +56,7 @@ ODRPO_HD f32x8 sqrt(f32x8 x) {
   return r;
 #endif
 }
-/// Products of the low 32 bits of each 64-bit lane.
+/// The 64-bit products of the low 32 bits of each lane.
 ODRPO_HD u64x4 multiply_low(u64x4 a, u64x4 b) {
 #if defined(__AVX2__)
   return (u64x4)_mm256_mul_epu32((__m256i)a, (__m256i)b);
@@ -64,7 +65,7 @@ ODRPO_HD u64x4 multiply_low(u64x4 a, u64x4 b) {
 #endif
 }
 
-/// Sum of 8 lanes: halves 4, 2, 1.
+/// Sum of 8 lanes: adds the upper half to the lower half, 8 to 4 to 2 to 1.
 ODRPO_HD float add_halves(f32x8 v) {
   const f32x8 a = v + __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3);
   const f32x8 b = a + __builtin_shufflevector(a, a, 2, 3, 0, 1, 6, 7, 4, 5);
@@ -76,7 +77,7 @@ ODRPO_HD float max_halves(f32x8 v) {
   return b[0] > b[1] ? b[0] : b[1];
 }
 
-/// from[at[0]], …, from[at[7]]; lanes n.. are `rest`. Built in registers: eight stores read back as one vector would stall.
+/// Loads from[at[0]], …, from[at[7]]; lanes from n on become `rest`. Built in registers, since eight stores read back as one vector stall.
 template <class Index>
 static inline f32x8 gather(const float* from, const Index* at, int n, float rest) {
   if (n >= 8) return f32x8{from[at[0]], from[at[1]], from[at[2]], from[at[3]], from[at[4]], from[at[5]], from[at[6]], from[at[7]]};
@@ -84,7 +85,7 @@ static inline f32x8 gather(const float* from, const Index* at, int n, float rest
   for (int l = 0; l < n; ++l) v[l] = from[at[l]];
   return v;
 }
-/// p[0], …, p[n-1] and `rest` in the lanes after them.
+/// Loads p[0], …, p[n-1]; the lanes after them become `rest`.
 ODRPO_HD f32x8 load_some(const float* p, int n, float rest) {
   if (n >= 8) return load(p);
   f32x8 v = splat(rest);
@@ -92,7 +93,7 @@ ODRPO_HD f32x8 load_some(const float* p, int n, float rest) {
   return v;
 }
 
-/// v[at[0]], …, v[at[7]], at in 0..7.
+/// Lane l of the result is v[at[l]]; each at[l] is in 0..7.
 ODRPO_HD f32x8 lookup(f32x8 v, i32x8 at) {
 #if defined(__AVX2__)
   return (f32x8)_mm256_permutevar8x32_ps((__m256)v, (__m256i)at);
@@ -103,7 +104,7 @@ ODRPO_HD f32x8 lookup(f32x8 v, i32x8 at) {
 #endif
 }
 
-/// Sums of scores up to 127 and of their squares over eight groups of 8.
+/// Lane g of `sum` and `squares` becomes the sum of the 8 scores of group g and of their squares; eight groups, scores up to 127.
 ODRPO_HD void sum_groups(const std::uint8_t* score, i32x8& sum, i32x8& squares) {
 #if defined(__AVX2__)
   const __m256i a = _mm256_loadu_si256((const __m256i*)score), b = _mm256_loadu_si256((const __m256i*)(score + 32)), zero = {};
@@ -121,7 +122,7 @@ ODRPO_HD void sum_groups(const std::uint8_t* score, i32x8& sum, i32x8& squares) 
   }
 #endif
 }
-/// Eight bytes as whole numbers.
+/// Loads eight bytes as 32-bit integers.
 ODRPO_HD i32x8 load_bytes(const std::uint8_t* p) {
 #if defined(__AVX2__)
   return (i32x8)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i*)p));
@@ -134,25 +135,25 @@ ODRPO_HD i32x8 load_bytes(const std::uint8_t* p) {
 ODRPO_HD void transpose(f32x8 r[8]) {
   f32x8 t[8], u[8];
   ODRPO_UNROLL
-  for (int i = 0; i < 8; i += 2) {  // pairs of rows interleaved
+  for (int i = 0; i < 8; i += 2) {  // interleaves pairs of rows
     t[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
     t[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
   }
   ODRPO_UNROLL
-  for (int i = 0; i < 8; i += 4) {  // quadruples
+  for (int i = 0; i < 8; i += 4) {  // joins them to groups of four rows
     u[i] = __builtin_shufflevector(t[i], t[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
     u[i + 1] = __builtin_shufflevector(t[i], t[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
     u[i + 2] = __builtin_shufflevector(t[i + 1], t[i + 3], 0, 1, 8, 9, 4, 5, 12, 13);
     u[i + 3] = __builtin_shufflevector(t[i + 1], t[i + 3], 2, 3, 10, 11, 6, 7, 14, 15);
   }
   ODRPO_UNROLL
-  for (int i = 0; i < 4; ++i) {  // halves
+  for (int i = 0; i < 4; ++i) {  // joins the upper and lower four rows
     r[i] = __builtin_shufflevector(u[i], u[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
     r[i + 4] = __builtin_shufflevector(u[i], u[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
   }
 }
 
-/// Sums and maxima of eight vectors at once, in the order of add_halves and max_halves: lane r belongs to rows[r]. Spoils `rows`.
+/// Lane r of the result is the sum (max_rows: the maximum) of rows[r], in the order of add_halves (max_halves). Overwrites `rows`.
 ODRPO_HD f32x8 add_rows(f32x8 rows[8]) {
   transpose(rows);
   return ((rows[0] + rows[4]) + (rows[2] + rows[6])) + ((rows[1] + rows[5]) + (rows[3] + rows[7]));
@@ -162,7 +163,7 @@ ODRPO_HD f32x8 max_rows(f32x8 rows[8]) {
   return max(max(max(rows[0], rows[4]), max(rows[2], rows[6])), max(max(rows[1], rows[5]), max(rows[3], rows[7])));
 }
 
-/// Number of true lanes of a comparison.
+/// In how many lanes a comparison is true.
 ODRPO_HD int count_true(i32x8 mask) {
 #if defined(__AVX2__)
   return __builtin_popcount(static_cast<unsigned>(_mm256_movemask_ps((__m256)mask)));
@@ -181,17 +182,17 @@ ODRPO_HD int count_true(i32x8 a, i32x8 b) {
 #endif
 }
 
-/// 32 lanes in four vectors.
+/// 32 partial sums in four vectors.
 struct Lanes {
   f32x8 v[4];
 };
 ODRPO_HD Lanes zero_lanes() { return {{splat(0), splat(0), splat(0), splat(0)}}; }
-/// The first halves, 16 and 8: 32 lanes to 8.
+/// Adds 32 lanes to 8: the upper 16 to the lower 16, then the upper 8 of these to the lower 8.
 ODRPO_HD f32x8 fold(const Lanes& s) { return (s.v[0] + s.v[2]) + (s.v[1] + s.v[3]); }
-/// Sum over the lanes: halves 16, 8, 4, 2, 1.
+/// Sum over the 32 lanes, by halves: 32 to 16, 8, 4, 2, 1.
 ODRPO_HD float add_halves(const Lanes& s) { return add_halves(fold(s)); }
 
-/// How kernels/float_math.hpp and tiles spell vectors.
+/// The O of kernels/float_math.hpp for vectors of 8 floats.
 struct VectorLanes {
   using F = f32x8;
   using I = i32x8;

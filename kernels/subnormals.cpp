@@ -1,4 +1,5 @@
-// The bits of the control register; functions of a file of their own, past which no compiler moves arithmetic.
+// Sets the mode for subnormal numbers in the processor's control register. The functions have a file of their own, so that no compiler
+// moves arithmetic across their calls.
 #include "kernels/subnormals.hpp"
 
 #if defined(__x86_64__)
@@ -29,6 +30,6 @@ void set_control(std::uint64_t) {}
 }  // namespace
 
 FlushSubnormals::FlushSubnormals() : before_(control() & mode) { set_control(control() | mode); }
-FlushSubnormals::~FlushSubnormals() { set_control((control() & ~mode) | before_); }  // flags and rounding stay what they have become
+FlushSubnormals::~FlushSubnormals() { set_control((control() & ~mode) | before_); }  // other bits (exception flags, rounding) stay
 
 }  // namespace odrpo

@@ -1,12 +1,13 @@
-// Takes subnormal numbers for zero while an object lives: on many processors arithmetic with them is ten times slower, and training has no use for them.
+// Makes the processor treat subnormal numbers as zero while an object lives. Arithmetic with them is often ten times slower, and training
+// does not need them.
 #pragma once
 #include <cstdint>
 
 namespace odrpo {
 
-/// In this thread subnormal operands and results are zeros of their sign (x86: flush-to-zero and denormals-are-zero; ARM: FZ; other processors
-/// go on as they are) until the destructor gives back the mode that the caller had. Objects may be nested. Where training computes, each
-/// thread has one, so that all of them give the same bits; definitions in double and statistics keep subnormal numbers.
+/// From constructor to destructor, subnormal operands and results in this thread are zeros of their sign. On x86 it sets the modes
+/// flush-to-zero and denormals-are-zero, on ARM FZ; on other processors it does nothing. Objects may be nested. Each thread that trains has
+/// one, so that all threads give the same bits. Definitions in double and statistics run without it.
 class FlushSubnormals {
  public:
   FlushSubnormals();
@@ -15,7 +16,7 @@ class FlushSubnormals {
   FlushSubnormals& operator=(const FlushSubnormals&) = delete;
 
  private:
-  const std::uint64_t before_;  ///< the bits of the mode, as they were
+  const std::uint64_t before_;  ///< the mode bits before the constructor
 };
 
 }  // namespace odrpo

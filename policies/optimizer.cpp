@@ -40,7 +40,7 @@ void AdamScalars::begin_step(int t) {
   bias2_ *= config_.beta2;
   const double rate = rate_ / (1.0 - bias1_), inverse2 = 1.0 / (1.0 - bias2_);
   const double decay = config_.kind == OptimizerKind::adamw ? 1.0 - rate_ * config_.weight_decay : 1.0;
-  // step t is pending for every row last visited at t - j
+  // of a row last visited at step t - j, step t is pending step j
   for (int j = 0; j < ring_ && j <= t; ++j)
     pending_[static_cast<std::size_t>((t - j) % ring_) * ring_ + j] = {
         static_cast<float>(rate * beta1_power_[j]), static_cast<float>(math::sqrt(inverse2 * beta2_power_[j])), static_cast<float>(decay)};

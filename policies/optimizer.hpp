@@ -1,4 +1,4 @@
-// Declares learning-rate schedules and the scalars of Adam's steps, computed once per step in double.
+// Declares learning-rate schedules, and the scalars of Adam's steps, which are computed in double once per step.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -7,27 +7,28 @@
 
 namespace odrpo {
 
-/// Learning rate of step t (0-based) of `steps`: linear warm-up over w = max(1, floor(warmup steps)) steps, lr (t+1)/w, when warmup > 0;
-/// then constant, linear to zero or half a cosine to zero: lr/2 (1 + cos(pi (t-w)/(steps-w))).
+/// Learning rate of step t (0-based) of `steps`. With warmup > 0, the first w = max(1, floor(warmup steps)) steps have lr (t+1)/w. After
+/// them the rate is constant, falls linearly to zero, or falls as half a cosine: lr/2 (1 + cos(pi (t-w)/(steps-w))).
 double learning_rate(const OptimizerConfig& config, int t, int steps);
 
-/// One pending zero-gradient step of Adam, j steps after a row's last gradient; j = 0 is the step of that gradient.
+/// Scalars of one pending step of Adam, j steps after a row's last gradient (j = 0: the step of that gradient).
 /// Update: theta <- decay theta + rate m / (sqrt(v) scale + eps), with m and v as that last gradient left them.
 struct PendingStep {
   float rate, scale, decay;
 };
 
-/// Scalars of Adam's steps, in double. In n steps without a gradient a row's moments only decay. These pending steps are applied at the
-/// row's next visit; their scalars depend on the step of its last gradient and on n alone.
+/// Computes the scalars of Adam's steps, in double. A row is the parameters of one prompt, or of the whole policy. In a step without a
+/// gradient its moments only decay. Such steps are applied at the row's next visit; their scalars depend only on the step of its last
+/// gradient and on j.
 class AdamScalars {
  public:
-  /// `remember`: the longest distance between two visits of a row, in steps (>= 1).
+  /// `remember`: the most steps between two visits of a row (>= 1).
   AdamScalars(const OptimizerConfig& config, int steps, int remember);
-  /// Makes the scalars of step t; call in order t = 0, 1, …
+  /// Computes the scalars of step t; call it for t = 0, 1, … in order.
   void begin_step(int t);
-  /// Sets the state to that after steps 0 .. updates - 1, whatever began before. Returns updates.
+  /// Sets the state as if exactly the steps 0 .. updates - 1 had begun. Returns `updates`.
   int begin_again(int updates);
-  /// Pending steps of a row last visited at step `last`: entry j is step last + j. Valid for steps <= t, last >= t - remember.
+  /// The pending steps of a row last visited at step `last`; element j is step last + j. Valid for last + j <= t and last >= t - remember.
   const PendingStep* pending(int last) const { return &pending_[static_cast<std::size_t>(last % ring_) * ring_]; }
   float beta1_power(int n) const { return static_cast<float>(beta1_power_[n]); }
   float beta2_power(int n) const { return static_cast<float>(beta2_power_[n]); }
@@ -39,7 +40,7 @@ class AdamScalars {
  private:
   OptimizerConfig config_;
   int steps_, ring_;
-  double bias1_ = 1, bias2_ = 1, rate_ = 0;  // beta^(t+1) so far; lr of the step
+  double bias1_ = 1, bias2_ = 1, rate_ = 0;  // beta1^(t+1) and beta2^(t+1); lr of step t
   std::vector<double> beta1_power_, beta2_power_;
   std::vector<PendingStep> pending_;  // [last % ring][j]
 };

@@ -1,4 +1,4 @@
-// Policies: of the bandit a softmax over each prompt's actions, of the toy language model a transformer; and their optimiser's config.
+// Defines the configs of policies (a softmax per prompt in the bandit, a transformer in the toy language model) and of their optimiser.
 #pragma once
 #include <span>
 
@@ -15,13 +15,13 @@ inline constexpr Word<PolicyKind> policy_words[] = {
     {PolicyKind::transformer, "transformer", "decoder-only language model, for env toy-lm alone"},
 };
 
-/// How a transformer learns besides [learn]: the loss over its tokens, and the supervised steps on demonstrations that it starts from.
+/// Settings of a transformer's training that are not in [learn]: the loss over its tokens, and the supervised steps before training.
 struct TransformerLearning {
   TokenMean mean = TokenMean::token_mean;
-  double entropy = 0;     ///< weight of the entropy bonus
-  int warm_steps = 400;   ///< 0 = start from random weights
-  int warm_batch = 64;    ///< demonstrations per step
-  double warm_lr = 3e-3;  ///< cosine to zero after a warm-up of 5 %
+  double entropy = 0;     ///< weight of the entropy bonus per token
+  int warm_steps = 400;   ///< supervised steps on demonstrations; 0 = start from random weights
+  int warm_batch = 64;    ///< demonstrations per supervised step
+  double warm_lr = 3e-3;  ///< of the supervised steps: cosine to zero after a warm-up over 5 % of them
   bool operator==(const TransformerLearning&) const = default;
 };
 inline constexpr OnlyIf supervised_only = above("warm_steps", 0);
@@ -34,12 +34,12 @@ void describe(V& v, TransformerLearning& c) {
   v.number("warm_lr", c.warm_lr, 1e-12, 1e3, "learning rate of the supervised steps", supervised_only);
 }
 
-/// Config of [policy.NAME]. The reference of the KL penalty is the uniform policy in the bandit, wherever the policy starts; a
-/// transformer's is itself after the supervised steps.
+/// Config of [policy.NAME]. In the bandit the reference of the KL penalty is always the uniform policy, even if training starts elsewhere.
+/// The reference of a transformer is its own state after the supervised steps.
 struct PolicyConfig {
   PolicyKind kind = PolicyKind::tabular;
   double tilt = 0;                ///< tabular and linear: logits at the start = tilt x true quality (policies/softmax/policy.hpp)
-  TransformerConfig transformer;  ///< kind transformer only; so the next
+  TransformerConfig transformer;  ///< only for kind transformer; so is `learning`
   TransformerLearning learning;
   bool operator==(const PolicyConfig&) const = default;
 };
@@ -66,14 +66,14 @@ inline constexpr Word<ScheduleKind> schedule_words[] = {
     {ScheduleKind::cosine, "cosine", "half a cosine to zero after the warm-up"},
 };
 
-/// The optimiser's part of [learn].
+/// The keys of [learn] that choose the optimiser and its learning rate.
 struct OptimizerConfig {
   OptimizerKind kind = OptimizerKind::adam;
-  double lr = 0.05;  ///< 0 = the policy stays as it is
+  double lr = 0.05;  ///< learning rate after the warm-up; 0 = the policy stays as it is
   ScheduleKind schedule = ScheduleKind::cosine;
-  double warmup = 0.08;  ///< share of the steps, linear from lr / w to lr
+  double warmup = 0.08;  ///< share of the steps in which the rate rises linearly to lr
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
-  double weight_decay = 0.0;  ///< decoupled (adamw)
+  double weight_decay = 0.0;  ///< decoupled weight decay, for adamw only
   double clip = 0.0;          ///< largest l2 norm of the whole gradient; 0 = no clip
 };
 inline constexpr OnlyIf adam_only = word_is("optimizer", optimizer_words, {OptimizerKind::adam, OptimizerKind::adamw});

@@ -1,4 +1,4 @@
-// The arithmetic of a policy's row for any number of lanes: the stages' vectors of eight, and the one float of a GPU's thread.
+// Computes clipping, Adam and rollouts' coefficients for any number of lanes: eight in the CPU's stages, one float in a GPU's thread.
 #pragma once
 #include "kernels/math.hpp"
 #include "kernels/portable.hpp"
@@ -6,7 +6,7 @@
 
 namespace odrpo::row_math {
 
-/// Norm of a gradient of n elements, given their sum of squares in float; summed again, one by one in double, where floats cannot hold it.
+/// Norm of a gradient of n elements, from its sum of squares. A sum near the limits of a float is computed again in double.
 ODRPO_HD double gradient_norm(float square_sum, const float* gradient, int n) {
   double squares = static_cast<double>(square_sum);
   if (!(squares < 1e30 && squares > 1e-30)) {
@@ -16,13 +16,14 @@ ODRPO_HD double gradient_norm(float square_sum, const float* gradient, int n) {
   return math::sqrt(squares);
 }
 
-/// What a gradient is multiplied by so that its norm does not exceed the clip; clip 0 = never.
+/// The factor that brings a gradient's norm down to `clip`; 1 if it is smaller or clip is 0.
 ODRPO_HD float clip_factor(double norm, double clip) { return clip > 0 && norm > clip ? static_cast<float>(clip / norm) : 1.0f; }
 
-// Pending steps of a parameter x with first moment m and root of the second: x <- decay_j x + rate_j m / d_j with d_j = root scale_j +
-// eps. Two steps share one division, or four where the product of four d's can neither underflow nor overflow.
+// Pending steps of a parameter x, with m = its first moment and root = the square root of its second.
+// Step j: x <- decay_j x + rate_j m / d_j, d_j = root scale_j + eps.
+// Two steps share one division; four share one where the product of their d's can neither underflow nor overflow.
 
-/// Four steps' product of d's is in range for roots below this, and an eps that allows it.
+/// The product of four d's fits a float if root is below this and eps_allows_four(eps).
 inline constexpr float highest_root = 1e6f;
 /// math::sqrt(v) < highest_root exactly when v is below this.
 inline constexpr float highest_square = 1e12f;
@@ -59,7 +60,7 @@ ODRPO_HD F taken(const PendingStep& s, F x, F m, F root, float eps) {
   return s.decay * x + m * (s.rate / (root * s.scale + eps));
 }
 
-/// Takes `n` pending steps in the order that every processor keeps: take(step or steps) for each.
+/// Applies `n` pending steps: calls take() with four, two or one of them, grouped alike on every processor for equal bits.
 template <class Take>
 ODRPO_HD void take_pending(const PendingStep* steps, int n, bool four_at_once, Take take) {
   for (int j = 0; j < n;) {
@@ -77,7 +78,7 @@ ODRPO_HD void take_pending(const PendingStep* steps, int n, bool four_at_once, T
   }
 }
 
-/// Adam's moments with a gradient g: keep = beta^n over the n steps since the last one, rest = 1 - beta.
+/// Adam's moments after a gradient g: keep = beta^n, n = steps since the last gradient; rest = 1 - beta.
 template <class F>
 ODRPO_HD F first_moment(float keep, F m, float rest, F g) {
   return keep * m + rest * g;
@@ -87,7 +88,7 @@ ODRPO_HD F second_moment(float keep, F v, float rest, F g) {
   return keep * v + rest * (g * g);
 }
 
-/// A rollout's coefficient before scaling: its advantage's part, less the gradient of the k3 estimate of the KL divergence.
+/// A rollout's coefficient before scaling: `part`, the term of its advantage, minus the gradient of the k3 estimate of the KL divergence.
 template <class F>
 ODRPO_HD F penalised(F part, F probability, float kl, float reference) {
   return kl > 0 ? part - kl * (1.0f - reference / probability) : part;

@@ -1,4 +1,4 @@
-// The table of curves.
+// Defines the table of curves: name, unit, meaning, and the runs that have each curve.
 #include "train/curves.hpp"
 
 #include <iterator>

@@ -1,11 +1,12 @@
-// The curves of runs: one row of a table each, with its name and the runs that have it.
+// Declares the curves of runs: their order, their names, units and meanings, and which runs have each.
 #pragma once
 
 namespace odrpo {
 
 struct RunSpec;
 
-/// Curves in the order they are stored; units and meanings are in the table of curves.cpp, which docs/reference/curves.md prints.
+/// Curves in the order in which records keep them. Their units and meanings are in the table of curves.cpp, which docs/reference/curves.md
+/// prints.
 enum class CurveId {
   quality,
   reward,
@@ -35,9 +36,9 @@ struct CurveText {
   const char *name, *unit, *meaning, *runs;
 };
 CurveText curve_text(CurveId id);
-/// Whether a run's world and options say anything about a curve.
+/// True if runs of this world and with these options have the curve.
 bool has_curve(const RunSpec& spec, CurveId id);
-/// How many curves a run has.
+/// Number of curves that the run has.
 int curve_count(const RunSpec& spec);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// Areas, gains and the median step time; and the watch for a collapse of the seen reward.
+// Computes final values (areas, gains, median step time), and watches the observed reward for a collapse.
 #include "train/final_values.hpp"
 
 #include <algorithm>
@@ -20,8 +20,8 @@ double area(const std::vector<std::int32_t>& step, const std::vector<double>& y)
   return sum / (step.back() - step.front());
 }
 
-// Seconds of these stages in a step: median over the recorded intervals, 0 where there is none. The first one warms up, and counts only where
-// there is no other.
+// The seconds that these stages take in a step: the median over the intervals between records, 0 where there is none. The first interval
+// warms up, and counts only where there is no other.
 double median_step_seconds(const RunRecord& r, std::initializer_list<Stage> stages) {
   std::vector<double> steps;
   for (std::size_t i = r.step.size() > 2 ? 2 : 1; i < r.step.size(); ++i) {
@@ -34,7 +34,7 @@ double median_step_seconds(const RunRecord& r, std::initializer_list<Stage> stag
   return steps[steps.size() / 2];
 }
 
-// Mean of what is a number; NaN where nothing is.
+// Mean of the values that are numbers; NaN where none is.
 double mean_number(const std::vector<double>& y) {
   double sum = 0, count = 0;
   for (const double x : y)
@@ -100,7 +100,7 @@ void close_record(RunRecord& r, const RunSpec& spec, const Headroom& between, do
   r.status = RunStatus::ok;
 }
 
-// One batch after another: the ring, the suspects, the window's mean and its fall from the peak.
+// Takes one batch after another: updates the ring buffer, the suspects, and the latest window's mean and its fall from the peak.
 
 namespace {
 
@@ -118,13 +118,13 @@ CollapseWatch::CollapseWatch(const RecordConfig& config, int steps)
       step(ring_length(config, steps)) {}
 
 void CollapseWatch::add(int t, double reward) {
-  sum += reward - mean[place];  // the batch T before it; 0 in the first turn
+  sum += reward - mean[place];  // minus the batch T batches before; 0 until the ring is full
   mean[place] = reward;
   peak_before[place] = peak;
   step[place] = t;
 
-  // Suspects are the first batches of stretches that were low so far. The peak never falls: whoever this batch clears, it clears all
-  // before him, so that suspects are always the latest `low` batches.
+  // A suspect is a batch such that it and all later batches lie more than `fall` below the peak before it. That peak never falls from one
+  // batch to the next. So a batch that clears one suspect clears all earlier ones, and suspects are always the latest `low` batches.
   if (!collapsed()) {
     const auto oldest = [&] { return place + 1 >= low ? place + 1 - low : place + 1 + mean.size() - low; };
     ++low;

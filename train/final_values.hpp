@@ -1,4 +1,4 @@
-// Final values of a record from its curves, and the end of the record; and whether its seen reward collapses.
+// Declares what ends a record: final values computed from its curves, and the watch for a collapse of its observed reward.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,42 +13,43 @@
 
 namespace odrpo {
 
-// Watches whether the seen reward of a run collapses: fed every batch's mean, a few additions each.
+// Watches whether the observed reward of a run collapses. Reads the mean reward of every batch, at the cost of a few additions each.
 
 struct RecordConfig;
 
-/// A window is T = collapse_steps batches in a row that have a seen reward. The peak before batch s is the largest mean of a window that
-/// ends before s. The run has collapsed at s when s and the T - 1 batches after it all lie more than collapse_fall below the peak before s;
-/// the first such s counts. What is asked for at the end is what the functions say; everything else is how to know it without a look back.
+/// A window is T = collapse_steps batches in a row that have an observed reward; its value is their mean. The peak before batch s is the
+/// largest value of the windows that end before s. The run has collapsed at s when s and the next T - 1 batches all lie more than
+/// collapse_fall below that peak. The first s of which this is true is the collapse step. The functions give the results; the data members
+/// keep what they need of earlier batches.
 struct CollapseWatch {
   double fall;
   std::size_t window;
 
-  // the last T batches, a ring in which `place` is the next to be overwritten (no longer than the run, which may be shorter than T)
+  // ring buffer of the last T batches, or of all batches of a run shorter than T; the next batch overwrites entry `place`
   std::vector<double> mean, peak_before;
   std::vector<std::int32_t> step;
   std::size_t place = 0;
   std::int64_t batches = 0;
-  double sum = 0;  ///< of the ring's means; taken anew at each turn of the ring, so that rounding cannot add up
+  double sum = 0;  ///< sum of `mean`; computed anew each time the ring is full, so that rounding errors do not add up
 
   double latest = std::numeric_limits<double>::quiet_NaN();  ///< mean of the latest window
-  double peak = -std::numeric_limits<double>::infinity();    ///< of all windows
-  double largest_fall = 0;                                   ///< of a window's mean below the peak, levels
-  std::size_t low = 0;                                       ///< latest batches that all lie low, seen from the first of them
-  std::int32_t collapse_step = -1;                           ///< -1: none
+  double peak = -std::numeric_limits<double>::infinity();    ///< largest mean of a window so far
+  double largest_fall = 0;                                   ///< largest distance of a window's mean below the peak, levels
+  std::size_t low = 0;                                       ///< latest batches, all more than `fall` below the peak before their first
+  std::int32_t collapse_step = -1;                           ///< first step of the collapse; -1 = no collapse
 
   CollapseWatch(const RecordConfig& config, int steps);
-  /// The mean seen reward of step t's batch. A batch without any is not to be added: windows close over it.
+  /// Adds the mean observed reward of step t's batch. Do not add a batch without rewards: windows skip it.
   void add(int t, double reward);
 
-  /// Was there a whole window; and one after it, without which no run can collapse?
+  /// has_window(): enough batches for one window. could_tell(): enough for two, without which no collapse can be seen.
   bool has_window() const { return batches >= static_cast<std::int64_t>(window); }
   bool could_tell() const { return batches >= 2 * static_cast<std::int64_t>(window); }
   bool collapsed() const { return collapse_step >= 0; }
-  /// Does the latest window lie within collapse_fall of the peak again?
+  /// True if a run that collapsed has recovered: the latest window's mean is at most collapse_fall below the peak.
   bool back() const { return latest >= peak - fall; }
 
-  /// What a checkpoint keeps of it, an archive (train/checkpoint/checkpoint.hpp).
+  /// Saves the state to a checkpoint's archive, or loads it (train/checkpoint/checkpoint.hpp).
   template <class Archive>
   void keep(Archive& a) {
     std::span<double> means(mean), peaks(peak_before);
@@ -58,17 +59,18 @@ struct CollapseWatch {
   }
 };
 
-/// Bytes that a watch takes.
+/// Bytes of memory that a CollapseWatch takes in a run of `steps` steps.
 double watch_bytes(const RecordConfig& config, int steps);
 
 struct RunSpec;
 
-/// Quality that gains are measured between, levels: where the policy starts (the bandit's uniform policy) and the best there is.
+/// The qualities between which gains are measured, in levels. `start`: the uniform policy's in the bandit, the first recorded one in the
+/// toy language model. `best`: the highest possible.
 struct Headroom {
   double start = 0, best = 0;
 };
 
-/// Mean seen reward over the last tenth of the steps (one batch alone is noisy), whatever is recorded.
+/// Mean observed reward over the last tenth of the steps, recorded or not. One batch alone would be noisy.
 struct FinalReward {
   int first;
   double sum = 0, batches = 0;
@@ -77,11 +79,12 @@ struct FinalReward {
   double mean() const { return sum / batches; }
 };
 
-/// Values of a curve of the record.
+/// Values of the curve of this name. Failure internal when the record has none.
 const std::vector<double>& curve_of(const RunRecord& r, std::string_view name);
 
-/// Fills finals and step_time_median from the curves, which are complete, drops the curves that the run does not have, and sets status ok.
-/// judge_calls: expected calls of the judge in all steps; by_judge: those of each judge of a panel (bills_by_judge()).
+/// Completes a record: computes final values and step_time_median from the curves, drops curves without values, and sets status ok.
+/// `judge_calls`: expected calls of the judge in all steps. `by_judge`: the same calls for each judge of a panel, where the bill needs them
+/// (bills_by_judge()); else empty.
 void close_record(RunRecord& r, const RunSpec& spec, const Headroom& between, double final_reward, const CollapseWatch& watch,
                   double judge_calls, const CallsByJudge& by_judge = {});
 

@@ -1,4 +1,4 @@
-// The training loop of every world, its step, and what it asks of one: a world's run W answers with its stages, its records and its state.
+// Trains a run of any world: the training loop, its step, and the interface that a world's run W must have.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -17,26 +17,26 @@
 
 namespace odrpo {
 
-// One training step, whatever the world: prompts, rollouts, scores, advantages, update.
+// One training step of any world: chooses prompts, samples rollouts, scores them, estimates advantages, updates the policy.
 
-/// What every run has between two steps, whatever its world.
+/// The state between two steps that runs of every world have.
 struct StepState {
   PromptOrder order;
   RewardBatch batch;
-  std::vector<std::uint32_t> prompt{};  ///< [B] the prompts of the batch
-  double clipped = 0, updates = 0;      ///< shares of clipped rollouts, summed over the updates since the last record
-  double seconds[stage_count] = {};     ///< of each stage, since the last record
+  std::vector<std::uint32_t> prompt{};  ///< [B] indices of the batch's prompts
+  double clipped = 0, updates = 0;      ///< since the last record: shares of clipped rollouts, summed over the updates; number of updates
+  double seconds[stage_count] = {};     ///< spent in each stage since the last record
 };
 
-/// What is done with a step's batch besides estimating its advantages.
+/// What train_step does with a batch besides estimating its advantages.
 struct StepUse {
-  bool update = true;     ///< learn from it
-  bool recorded = false;  ///< the record of this step is made: measure what is measured at records only
-  bool last = false;      ///< the last step that learns
+  bool update = true;     ///< update the policy from the batch
+  bool recorded = false;  ///< the step is recorded: also take the measures that only records need
+  bool last = false;      ///< this is the last step that updates the policy
 };
 
-/// Step t = 0, 1, … of a run. Its members are the stages, in this order; `W::step` is its StepState. Returns false when `stop` was set
-/// before the update began: the run is then as before the step, its seconds included.
+/// Takes step t = 0, 1, … of a run. The stages are members of `run`, called in this order; `W::step` is its StepState. Returns false when
+/// score_rollouts saw `stop`. The step can then be taken again with the same result; its seconds are not counted.
 template <class W>
 bool train_step(W& run, int t, const StepUse& use, const std::atomic<bool>& stop) {
   double before[stage_count];
@@ -64,30 +64,30 @@ bool train_step(W& run, int t, const StepUse& use, const std::atomic<bool>& stop
   return true;
 }
 
-/// A run between two steps. W is made from its problem (const while it trains) and has, besides the stages of train_step:
+/// A run between two steps. W, a world's run, is made from its problem (const while it trains). Besides the stages of train_step it has:
 ///   StepState step;
-///   std::string begin(stop);                          before the first step; why the run cannot be trained ("stopped" too), or empty
-///   bool evaluate(int t, stop);                       what record_policy needs and takes long; false when `stop` was set, and nothing changed
-///   bool ends_slowly();                               does the last evaluation take so long that it should be stopped, too
-///   void record_policy(RunRecord&);                   appends what is known of the policy alone
-///   void record_batch(RunRecord&);                    appends what is known of the latest step's batch only, reward and truth apart
+///   std::string begin(stop);                          called before the first step; why the run cannot be trained ("stopped" too), or empty
+///   bool evaluate(int t, stop);                       computes what record_policy needs and takes long; false = `stop` was set, nothing changed
+///   bool ends_slowly();                               true if the last evaluation takes so long that a stop should interrupt it too
+///   void record_policy(RunRecord&);                   appends the values that depend on the policy alone
+///   void record_batch(RunRecord&);                    appends this world's values of the latest batch, besides those of add_batch()
 ///   double batch_truth();                             mean true quality of the latest step's responses
-///   const char* not_finite();                         what the latest record or update found not to be finite ("parameters are"), or null
-///   Headroom headroom(const RunRecord&);              where gains are measured between
+///   const char* not_finite();                         what was not finite in the latest record or update ("parameters are"), or null
+///   Headroom headroom(const RunRecord&);              the qualities between which gains are measured
 ///   double judge_calls();                             expected calls of the judge over the run
-///   CallsByJudge by_judge;                            those of each judge, where the bill needs them (bills_by_judge()); else empty
-///   void add_final_values(RunRecord&);                those of this world alone
-///   static bool is_of_policy(CurveId);                does record_policy append to this curve
-///   static constexpr bool measures_after_end;         does the last record have a batch of its own, which nothing learns from
-///   template <class A> void keep(A& archive);         the state that later steps read (train/checkpoint/checkpoint.hpp)
-///   void restored(int t);                             after keep() has read the state of step t
+///   CallsByJudge by_judge;                            these calls for each judge, where the bill needs them (bills_by_judge()); else empty
+///   void add_final_values(RunRecord&);                appends the final values that only this world has
+///   static bool is_of_policy(CurveId);                true if record_policy appends to this curve
+///   static constexpr bool measures_after_end;         true if the last record draws a batch of its own, from which nothing learns
+///   template <class A> void keep(A& archive);         saves or loads the state that later steps read (train/checkpoint/checkpoint.hpp)
+///   void restored(int t);                             called after keep() has loaded the state before step t
 template <class W>
 struct Run {
   W world;
   RunRecord record;
   FinalReward final_reward;
   CollapseWatch collapse;
-  int t = 0;            ///< the step to come; the record may already hold the policy that takes it
+  int t = 0;            ///< the next step; the record may already have the policy's values before it
   int last_record = 0;  ///< step of the latest record
 
   explicit Run(const typename W::Problem& problem)
@@ -96,7 +96,7 @@ struct Run {
         final_reward(problem.spec->learn.steps),
         collapse(problem.spec->record, problem.spec->learn.steps) {}
 
-  /// Writes all of it to an archive, or reads it.
+  /// Saves the whole state to an archive, or loads it.
   template <class A>
   void keep(A& archive) {
     archive(t, last_record);
@@ -109,7 +109,7 @@ struct Run {
     for (Curve& curve : record.curves) archive(curve.values);
   }
 
-  /// Can a run that was read from a checkpoint have come to step t? Of its record, the lengths.
+  /// Checks a run that was loaded from a checkpoint: true if its step and the lengths of its curves fit each other and the spec.
   bool is_consistent(const RunSpec& spec) const {
     const int every = spec.record.every;
     if (t < 1 || t >= spec.learn.steps) return false;
@@ -127,7 +127,7 @@ struct Run {
   }
 };
 
-/// Appends the record of step t: what is known before the step. Returns false when it is not finite.
+/// Appends the policy's values before step t to the record. Returns false when they are not finite.
 template <class W>
 bool record_policy(Run<W>& run, int t) {
   LapClock clock(run.world.step.seconds);
@@ -139,7 +139,7 @@ bool record_policy(Run<W>& run, int t) {
   return true;
 }
 
-/// Appends what the batch of the latest step showed.
+/// Appends the values of the latest step's batch to the record.
 template <class W>
 void record_batch(Run<W>& run, const RunSpec& spec) {
   StepState& step = run.world.step;
@@ -151,8 +151,8 @@ void record_batch(Run<W>& run, const RunSpec& spec) {
   clock.lap(stage_record);
 }
 
-/// Trains a run from its first step, or from its checkpoint, to its closed record. `stop` is looked at before each step: a stopped run
-/// returns status failed with error "stopped". `counted` hears of each step unless it is null.
+/// Trains a run from its first step, or from its checkpoint, to its last, and returns its complete record. Checks `stop` before each step:
+/// a stopped run returns status failed with error "stopped". `counted`, unless null, counts the steps for the display of progress.
 template <class W>
 RunRecord train_loop(const typename W::Problem& problem, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps* counted) {
   const RunSpec& spec = *problem.spec;
@@ -161,12 +161,12 @@ RunRecord train_loop(const typename W::Problem& problem, const std::atomic<bool>
   std::optional<Run<W>> run(problem);
   if (const std::string why = run->world.begin(stop); !why.empty()) return failed_record(spec, why);
   Checkpoints<Run<W>> checkpoints(store, spec, problem.by());
-  if (!checkpoints.resume(*run))  // it may be half read
+  if (!checkpoints.resume(*run))  // the checkpoint does not fit, and the run may be half loaded
     if (const std::string why = run.emplace(problem).world.begin(stop); !why.empty()) return failed_record(spec, why);
   if (counted) counted->begin(run->t);
   for (int& t = run->t; t <= steps; ++t) {
     if (counted) counted->reached(t);
-    if (t < steps) {  // the end takes a moment only
+    if (t < steps) {  // after the last step little is left to do, so nothing is saved
       const bool stopping = stop.load(std::memory_order_relaxed);
       checkpoints.save_when_due(*run, stopping || (t + 1 == steps && run->world.ends_slowly()));
       if (stopping) return failed_record(spec, "stopped");
@@ -175,7 +175,7 @@ RunRecord train_loop(const typename W::Problem& problem, const std::atomic<bool>
     if (recorded && (run->record.step.empty() || run->record.step.back() != t)) {
       LapClock clock(run->world.step.seconds);
       if (!run->world.evaluate(t, t < steps || run->world.ends_slowly() ? stop : never)) {
-        if (t < steps) checkpoints.save_when_due(*run, true);  // the last record needs the last step's batch: that step is made again
+        if (t < steps) checkpoints.save_when_due(*run, true);  // at t = steps the record also needs the last batch, which no checkpoint has
         return failed_record(spec, "stopped");
       }
       clock.lap(stage_record);

@@ -1,4 +1,4 @@
-// Prompts drawn, rewards estimated.
+// Chooses each batch's prompts in shuffled order, and estimates the advantages of its rewards.
 #include "train/prompt_batch.hpp"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ RewardBatch make_rewards(const RunSpec& spec, const BatchEstimator& estimator, c
 }
 
 void begin_batch(RewardBatch& b) {
-  // redraws of this batch use them too
+  // not after the batch: redraws of this batch use the same median and prior
   if (b.median) b.estimator.set_median(b.median->value());
   if (b.posterior) b.posterior->begin_batch();
 }
@@ -70,21 +70,21 @@ std::span<const std::uint8_t> votes_of(const RewardBatch& b, std::size_t i) {
   return {b.score.data() + i * votes, votes};
 }
 
-/// A response's advantage: the mean of those of its votes; 0 when it has none.
+/// Sets each response's advantage to the mean over its votes that are not missing; 0 when it has none.
 void average_votes(RewardBatch& b) {
   for (std::size_t i = 0; i < b.raw.size(); ++i) {
     const float* advantage = b.of_vote.data() + i * b.kind.votes;
     double sum = 0;
     int there = 0;
     for (const std::uint8_t vote : votes_of(b, i)) {
-      sum += static_cast<double>(*advantage++);  // 0 of a vote that is not there
+      sum += static_cast<double>(*advantage++);  // a missing vote has 0
       there += vote != no_score;
     }
     b.raw[i] = there > 0 ? static_cast<float>(sum / there) : 0.0f;
   }
 }
 
-/// A response takes part when one of its votes does; where a posterior estimator reads them, when they make a value.
+/// Fills the mask. A response takes part when one of its votes does; under a posterior estimator, when its votes give a posterior value.
 void fill_mask_by_votes(const LearnConfig& learn, bool drop, RewardBatch& b) {
   if (b.posterior) {
     fill_mask(b.value.data(), learn.batch, learn.rollouts, drop, b.mask.data());
@@ -141,7 +141,7 @@ void end_batch(RewardBatch& b) {
 namespace {
 
 SeenSum sum_of(const std::vector<std::uint8_t>& score) {
-  // 32 bits hold the most there can be, 65536 x 255 bytes of 255; without a branch it is a few instructions for 16 of them
+  // 32 bits hold the largest sum, of 65536 x 255 scores of 255. Without a branch 16 scores take a few instructions.
   std::uint32_t sum = 0, missing = 0;
   for (const std::uint8_t s : score) {
     sum += s;

@@ -1,5 +1,4 @@
-// What every world's training step shares: the order in which prompts are drawn, and a batch's rewards with what the estimator makes of
-// them.
+// Declares what the training step of every world needs: the order of prompts, and a batch's rewards with their advantages.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,12 +15,12 @@ namespace odrpo {
 
 struct RunSpec;
 
-/// Deals the prompts of epochs: each epoch shuffles all of them by (key, epoch) and deals every one at most once; the rest that does not
-/// fill a batch is dropped.
+/// Chooses the prompts of each batch. Each epoch shuffles all prompts by (key, epoch) and uses each at most once. The last prompts of an
+/// epoch, if they do not fill a batch, are left out.
 class PromptOrder {
  public:
   PromptOrder(int prompts, int batch);
-  /// The batch of step t to prompt[batch]; steps of one epoch next to each other cost one shuffle.
+  /// Writes the prompts of step t's batch to prompt[batch]. `key`: the run's random key. Consecutive steps of one epoch cost one shuffle.
   void choose(const RandomStages& random, std::uint64_t key, int t, std::uint32_t* prompt);
 
  private:
@@ -29,52 +28,53 @@ class PromptOrder {
   std::vector<std::uint32_t> order_, word_;
 };
 
-/// How the advantages of a run are whitened.
+/// The whitening of advantages that the run's config asks for.
 Whitening whitening_of(const RunSpec& spec);
 
-/// A batch's rewards and advantages, [B][G]. Where the votes of a response are members of its prompt's group (kind.members = N > 1), the
-/// group has G N scores, and a response's advantage is the mean over those of its votes that are there.
+/// Rewards and advantages of a batch of B prompts with G rollouts each, [B][G]. With kind.members = N > 1, each of a response's N votes is
+/// a member of its prompt's group, which then has G N scores. A response's advantage is then the mean over its votes that are not missing.
 struct RewardBatch {
   RewardKind kind;
   BatchEstimator estimator;
-  std::optional<RunningMedian> median{};      ///< of the rule `running`
-  std::optional<PosteriorBatch> posterior{};  ///< of posterior estimators
-  std::vector<std::uint8_t> score{};          ///< seen, [B][G] or, where votes stay apart, [B][G][N]; empty when rewards are real-valued
-  std::vector<float> reward{};                ///< seen; empty when they are integer scores
+  std::optional<RunningMedian> median{};      ///< the running median, of estimators that read one
+  std::optional<PosteriorBatch> posterior{};  ///< of posterior estimators: computes posterior scores
+  std::vector<std::uint8_t> score{};          ///< observed integer scores [B][G], or all votes [B][G][N]; empty when rewards are real
+  std::vector<float> reward{};                ///< observed real-valued rewards; empty when rewards are integer scores
   std::vector<std::uint8_t> mask{};           ///< 1 = takes part in the update; empty when all do
-  std::vector<float> raw{}, advantage{};      ///< as the estimator gives them, and as the update uses them
-  std::vector<double> value{};                ///< [B][G] posterior scores; empty when there are none, or their advantages are looked up
-  std::vector<double> floor{};                ///< [B] floor_squared() of their groups
-  std::vector<float> of_vote{};               ///< [B][G][N] the estimator's; empty when votes are no members of a group
-  std::vector<int> first_judge{};             ///< [B] who answers the first call about a prompt's responses; empty unless an estimator asks
+  std::vector<float> raw{}, advantage{};      ///< as the estimator gives them; as the update uses them, which may be whitened
+  std::vector<double> value{};                ///< [B][G] posterior scores; empty when there are none, or a table gives the advantages
+  std::vector<double> floor{};                ///< [B] floor_squared() of each group
+  std::vector<float> of_vote{};               ///< [B][G][N] advantages of votes; empty when votes are no members of a group
+  std::vector<int> first_judge{};             ///< [B] judge who answers the first call about a prompt's responses; empty if not needed
 
   const std::uint8_t* mask_or_null() const { return mask.empty() ? nullptr : mask.data(); }
 };
-/// `estimator` made for the run's levels and rollouts; `posterior`: of a posterior estimator, else empty.
+/// Makes a batch's memory. `estimator`: made for the run's levels and rollouts. `posterior`: tables of a posterior estimator; else empty.
 RewardBatch make_rewards(const RunSpec& spec, const BatchEstimator& estimator, const PosteriorTables& posterior);
 
-/// Takes over what earlier batches decide: the running median, the prior of posterior scores.
+/// Call before each batch: makes what earlier batches showed take effect, in the running median and in the prior of posterior scores.
 void begin_batch(RewardBatch& b);
-/// Advantages of the rewards, the mask of those that take part, whitening. `tokens` of each response; empty = one, as the bandit's.
+/// Computes advantages from the rewards, fills the mask of responses that take part, and whitens. `tokens`: length of each response; empty
+/// = one token each, as in the bandit.
 void estimate_advantages(const RunSpec& spec, const EstimatorStages& stages, const Whitening& whitening, RewardBatch& b,
                          std::span<const int> tokens = {});
-/// Remembers the rewards for later batches.
+/// Call after each batch: updates the running median by its rewards, for later batches.
 void end_batch(RewardBatch& b);
 
-/// Calls with the batch's rewards: integer scores or real ones.
+/// Returns f(rewards) for the vector that holds the batch's rewards: real ones or integer scores.
 template <class F>
 auto with_rewards(const RewardBatch& b, F f) {
   return b.kind.real ? f(b.reward) : f(b.score);
 }
 
-/// The rewards of a batch that are there; that of a response whose votes stay apart is their mean.
+/// Sum and number of a batch's rewards that are not missing. Where all votes are kept, a response's reward is the mean of its votes.
 struct SeenSum {
   double sum = 0, count = 0;
   double mean() const { return sum / count; }  // NaN when there are none
 };
 SeenSum sum_seen(const RewardBatch& b);
 
-/// Shares of the batch's groups and levels that teach nothing, over all scores of a group.
+/// Shares of the batch's groups and levels that teach nothing (DeadShares). All votes that are kept count as scores of their group.
 DeadShares dead_shares(const RunSpec& spec, const RewardBatch& b);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// The caches of runs: one value a key text, made once; a bounded number without a user is kept.
+// Caches what runs share. Makes each value once per key, and keeps a limited number of bytes that no run uses.
 #include "train/run_cache.hpp"
 
 #include <fmt/format.h>
@@ -24,8 +24,9 @@
 namespace odrpo {
 namespace {
 
-/// Values by key, each made by the first thread that asks while the others wait. A value is known as long as somebody holds it; the cache
-/// itself holds the latest of at most `keep` bytes together. A maker that returns null (stopped) leaves no value behind.
+/// Values by key. The first thread that asks for a key makes its value, while other threads that ask for it wait. A value can be found
+/// while anybody holds it. The cache itself holds the values made last, at most `keep` bytes together. A maker that returns null (it was
+/// stopped) leaves no value.
 template <class T>
 class Cache {
  public:
@@ -50,10 +51,10 @@ class Cache {
   };
   std::shared_ptr<Slot> slot_of(const std::string& key) {
     const std::lock_guard lock(mutex_);
-    if (slots_.size() >= most_slots_) {  // forget keys whose values are gone and that nobody is asking for
+    if (slots_.size() >= most_slots_) {  // forget keys whose values are gone and that no thread asks for
       std::erase_if(slots_, [](const auto& s) {
         if (s.second.use_count() > 1) return false;
-        const std::lock_guard lock(s.second->mutex);  // nobody has it: this is for the order of memory
+        const std::lock_guard lock(s.second->mutex);  // no other thread holds this slot: the lock only orders memory accesses
         return s.second->value.expired();
       });
       most_slots_ = 2 * slots_.size() + 16;
@@ -81,7 +82,7 @@ class Cache {
   std::deque<std::pair<std::shared_ptr<T>, std::size_t>> held_;
 };
 
-/// The value that one copy of the cache was asked for last.
+/// The value for which one copy of the cache was asked last.
 template <class T>
 class LatestValue {
  public:
@@ -92,7 +93,7 @@ class LatestValue {
       if (value_ && key_ == key) return value_;
       old.swap(value_);
     }
-    old.reset();  // before another is made: a world may be large
+    old.reset();  // before another value is made, since a world may be large
     std::shared_ptr<T> value = cache.get(key, make);
     const std::lock_guard lock(mutex_);
     key_ = key;
@@ -106,13 +107,13 @@ class LatestValue {
   std::shared_ptr<T> value_;
 };
 
-/// An estimator, and how many groups its runs estimate together.
+/// An estimator, and the number of groups that its runs estimate together.
 class SharedEstimator {
  public:
   explicit SharedEstimator(const RunSpec& spec)
       : estimator_(form_of(spec.estimator), spec.env.levels(), group_size(spec)),
         bytes_(static_cast<std::size_t>(estimator_.bytes(std::numeric_limits<double>::infinity()))) {}
-  /// The estimator as it is once it knows of so many groups more.
+  /// Adds `groups` to the number of groups that the estimator should expect (BatchEstimator::expect). Returns the estimator.
   std::shared_ptr<const BatchEstimator> with(double groups, Isa isa) {
     const std::lock_guard lock(mutex_);
     groups_ += groups;
@@ -124,7 +125,7 @@ class SharedEstimator {
  private:
   std::mutex mutex_;
   BatchEstimator estimator_;
-  const std::size_t bytes_;  ///< with the table that it may get
+  const std::size_t bytes_;  ///< including the table by histogram that it may get
   double groups_ = 0;
 };
 
@@ -185,7 +186,7 @@ std::shared_ptr<const BatchEstimator> RunCache::estimator(const RunSpec& spec, I
   const std::string key = fmt::format("{} {} levels {} group {}", estimator_word(form_of(spec.estimator)),
                                       canonical_fields(form_of(spec.estimator)), spec.env.levels(), group_size(spec));
   const RewardKind kind = reward_kind(spec);
-  const bool whole = look_up && !kind.real && !kind.gaps && !spec.estimator.posterior;  // only then are groups looked up
+  const bool whole = look_up && !kind.real && !kind.gaps && !spec.estimator.posterior;  // only such scores can be looked up in a table
   return latest_->estimator.get(state_->estimators, key, [&] { return std::make_shared<SharedEstimator>(spec); })
       ->with(whole ? static_cast<double>(spec.learn.steps) * spec.learn.batch : 0, isa);
 }

@@ -1,4 +1,4 @@
-// What the runs of a suite share, made when it is first asked for: worlds, fits, vote distributions, rated worlds, supervised starts, estimators.
+// Declares the cache of what runs share: worlds, linear fits, vote distributions, rated worlds, judge models, warm starts, estimators.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -19,34 +19,35 @@ class PosteriorVotes;
 struct RatedWorld;
 struct RunSpec;
 
-/// Weights after the supervised steps of a transformer, which all runs of one seed, world and model share.
+/// Weights of a transformer after its supervised steps. All runs of one seed, world and model share them.
 struct WarmStart {
   std::vector<float> weights;  ///< empty without supervised steps
   std::size_t bytes() const { return weights.size() * sizeof(float); }
 };
 
-/// theta of fit_linear() (policies/softmax/policy.hpp), which all tilted linear policies of one world share.
+/// The parameters theta of fit_linear() (policies/softmax/policy.hpp). All tilted linear policies of one world share them.
 struct LinearFit {
   std::vector<double> theta;
   std::size_t bytes() const { return theta.size() * sizeof(double); }
 };
 
-/// Safe from any thread. A value is made by the first thread that asks for its key, while others that ask for it wait. It is dropped when
-/// no run and no copy of the cache holds it and the cache is full, so schedule runs of one seed and env next to each other.
+/// Keeps values by key; safe from any thread. The first thread that asks for a key makes its value, while other threads that ask for it
+/// wait. A value is dropped when no run and no copy of the cache holds it and the cache is full. So train runs of one seed and env one
+/// after another.
 ///
-/// Copies share the values. Each copy holds the latest value of each kind that it was asked for, whatever its size, until it is asked for
-/// another: a worker with a copy of its own keeps its world between two runs, and never holds two.
+/// Copies share the values. Each copy also holds the last value of each kind that it was asked for, whatever its size, until it is asked
+/// for another. So a worker with its own copy keeps its world between two runs, and never holds two worlds.
 class RunCache {
  public:
   template <class T>
-  using Make = std::function<std::shared_ptr<T>()>;  ///< null when it was stopped: nothing is stored then
+  using Make = std::function<std::shared_ptr<T>()>;  ///< makes a value; null = it was stopped, and nothing is stored
 
   RunCache();
   RunCache(const RunCache& other);
   ~RunCache();
   RunCache& operator=(const RunCache&) = delete;
 
-  /// Bytes of each kind that may stay in memory without a run that uses them.
+  /// Bytes of values of each kind that stay in memory though no run uses them, at most.
   static constexpr std::size_t unused_bytes = std::size_t{128} << 20;
   /// Threads that one caller may use to make what a batch of runs needs.
   int threads = 1;
@@ -59,8 +60,8 @@ class RunCache {
   std::shared_ptr<const PosteriorVotes> posterior_votes(const std::string& key, const Make<const PosteriorVotes>& make);
   std::shared_ptr<const HistogramTable> posterior_table(const std::string& key, const Make<const HistogramTable>& make);
   std::shared_ptr<const WarmStart> warm_start(const std::string& key, const Make<const WarmStart>& make);
-  /// The run's estimator. Runs of one estimator share its tables by histogram, which are made once they have enough groups between them;
-  /// `look_up` false: this run has no use for them.
+  /// The run's estimator. Runs of one estimator share its table of advantages by histogram, which is made once these runs together have
+  /// enough groups. `look_up` false: this run does not use the table.
   std::shared_ptr<const BatchEstimator> estimator(const RunSpec& spec, Isa isa, bool look_up = true);
 
  private:
@@ -70,7 +71,7 @@ class RunCache {
   std::unique_ptr<Latest> latest_;
 };
 
-/// Bytes of a run's estimator, which runs of one estimator share, when they estimate so many groups together.
+/// Bytes of a run's estimator, if the runs that share it estimate `groups` groups together.
 double estimator_bytes(const RunSpec& spec, double groups);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// Values of a record in the making.
+// Fills the record of a run while it trains.
 #include "train/run_record.hpp"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ RunRecord diverged_record(const RunSpec& spec, const std::string& what, int t) {
 
 RunRecord begin_record(const RunSpec& spec) {
   RunRecord r = failed_record(spec, "");
-  const auto records = static_cast<std::size_t>(std::min(record_count(spec), 65536.0));  // vectors that grow leave holes in memory
+  const auto records = static_cast<std::size_t>(std::min(record_count(spec), 65536.0));  // reserved: growing vectors leave holes in memory
   for (int c = 0; c < all_curves; ++c) {
     const CurveId id = static_cast<CurveId>(c);
     r.curves.push_back({curve_name(id), {}});

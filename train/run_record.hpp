@@ -1,4 +1,4 @@
-// The record of a run while it is made: its names, the values of its curves, its seconds.
+// Declares how the record of a run is filled while it trains: names, values of curves, seconds.
 #pragma once
 #include <functional>
 #include <string>
@@ -11,32 +11,33 @@ namespace odrpo {
 
 struct RunSpec;
 
-/// A record with the names of its run and nothing else: status failed, with the reason.
+/// A record with the names of its run and nothing else: status failed, with `why` as its error.
 RunRecord failed_record(const RunSpec& spec, const std::string& why);
-/// The record of a run in which `what` ("parameters are") is no finite number before step t.
+/// The failed record of a run that diverged: `what` (for example "parameters are") was not finite at step t.
 RunRecord diverged_record(const RunSpec& spec, const std::string& what, int t);
 
-/// What `train` returns; what it throws makes the run fail with that reason, but for Failure(Exit::device), which no run can record.
+/// Returns what `train` returns. If it throws, returns a failed record with the exception's reason. Only Failure(Exit::device) passes on,
+/// since no run can record it.
 RunRecord trained_or_failed(const RunSpec& spec, const std::function<RunRecord()>& train);
 
-/// A record with every curve's name and no values. Its status is failed until close_record (train/final_values.hpp).
+/// A record with the name of every curve and no values. Its status is failed until close_record (train/final_values.hpp) completes it.
 RunRecord begin_record(const RunSpec& spec);
-/// A curve of a record that is not closed.
+/// The values of a curve of a record that close_record has not completed.
 std::vector<double>& curve_of(RunRecord& r, CurveId id);
 /// Appends a value to a curve, if the run has it.
 void add_value(RunRecord& r, const RunSpec& spec, CurveId id, double x);
 
-/// A batch in numbers. Rewards that are missing are left out.
+/// Statistics of one batch. Missing rewards are left out.
 struct BatchSummary {
-  double reward = 0, missing = 0;           ///< mean seen reward (NaN without any), share of responses without one
-  double rms = 0, lowest = 0, highest = 0;  ///< of the estimator's own advantages, before whitening
+  double reward = 0, missing = 0;           ///< mean observed reward (NaN if all are missing), share of responses without one
+  double rms = 0, lowest = 0, highest = 0;  ///< of the advantages before whitening: root mean square, smallest, largest
   DeadShares dead{};
 };
 BatchSummary summarise(const RunSpec& spec, const RewardBatch& b);
-/// Appends a batch's values; `truth` = mean true quality of its responses.
+/// Appends a batch's statistics to the curves; `truth`: mean true quality of its responses.
 void add_batch(RunRecord& r, const RunSpec& spec, const BatchSummary& seen, double truth);
 
-/// Appends the seconds per step since the record at `last_step`, and begins again at t.
+/// Appends the mean seconds per step of each stage since the record at `last_step`. Then clears `seconds` and sets last_step = t.
 void record_seconds(RunRecord& r, double (&seconds)[stage_count], int t, int& last_step);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// The worlds that runs are trained in: one row each.
+// Trains a run in its world. A table holds the functions of each world.
 #include "train/train.hpp"
 
 #include "kernels/isa.hpp"

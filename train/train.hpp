@@ -1,4 +1,4 @@
-// Trains one run: RunSpec in, RunRecord out.
+// Declares the training of one run: RunSpec in, RunRecord out.
 #pragma once
 #include <atomic>
 
@@ -12,22 +12,22 @@ struct RunRecord;
 struct RunSpec;
 struct RunSteps;
 
-/// Trains the run, serially. `stop` is looked at between steps: a stopped run returns status failed with error "stopped" and must not
-/// be committed. Throws nothing but std::bad_alloc; a run that diverges (non-finite parameters) returns status failed with its reason.
-/// Long runs leave checkpoints in the store, and go on from those they find there: to the same bits. Steps are counted in `steps` unless it
-/// is null. Subnormal numbers are zero while it trains (FlushSubnormals).
+/// Trains the run in this thread. `stop` is checked between steps: a stopped run returns status failed with error "stopped" and must not be
+/// committed. A run that diverges (non-finite parameters) returns status failed with its reason. Throws std::bad_alloc, and Failure where
+/// the world's scores or the model of its judge cannot be made. Long runs leave checkpoints in the store, and go on from those they find
+/// there, to the same bits. `steps`, unless null, counts the steps. Subnormal numbers are zero while it trains (FlushSubnormals).
 RunRecord train(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store = {},
                 RunSteps* steps = nullptr);
 
-/// The same of a run of the toy language model whose transformer trains at `place`; throws Failure(Exit::device) when that fails.
+/// train() for a run of the toy language model whose transformer is trained at `place`. Throws Failure(Exit::device) when the device fails.
 struct TransformerPlace;
 RunRecord train_toy_lm(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps* steps,
                        const TransformerPlace& place);
 
-/// For preflight: what the run costs, without what it shares with others.
+/// Estimated cost of a run, for the preflight check of a suite; without what the run shares with other runs.
 Cost estimate_cost(const RunSpec& spec);
-/// Bytes of a run's world or of the weights after its supervised steps, and rough seconds to make them: all runs of one seed and env share
-/// them.
+/// Bytes of a run's world, and rough seconds to make it; for the toy language model, of the weights after its supervised steps. All runs of
+/// one seed and env share it.
 double world_bytes(const RunSpec& spec);
 double world_seconds(const RunSpec& spec);
 

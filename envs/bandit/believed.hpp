@@ -1,4 +1,4 @@
-// The judge as posterior estimators believe in it, as tables: prompts, combinations of traits, single calls, scores.
+// Builds the model of judge and world that a posterior estimator believes in: tables over kinds of prompts, traits, calls and scores.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,36 +11,38 @@
 
 namespace odrpo {
 
-/// Of a prior that follows the policy: by which factors the spread of prompts may be smaller than the world's, since a policy that has
-/// learned answers with responses that are alike.
+/// Factors by which a prompt's responses may differ less in quality than in the world, for a prior that follows the policy. A policy that
+/// has learned answers with similar responses.
 inline constexpr double following_scales[] = {1, 0.5, 0.25};
 
-/// Even nodes over prompts, and factors of their spread. The nodes of centres and of the logarithm of spreads are as far apart as the
-/// scores of a group allow: sums over them are then integrals (docs/posterior.md, Nodes).
+/// Options of the quadrature over prompts. A prompt is described by the centre and the spread of its responses' quality. Nodes of centre
+/// and log spread are evenly spaced, only as close as the scores of a group make necessary (docs/posterior.md, Nodes).
 struct PromptGrid {
-  int members = 8;            ///< scores of a group
-  double error_variance = 0;  ///< of a response's score, at least, on the scale where quality is normal (least_error_variance())
-  std::vector<double> spread_scales = {1};
-  int qualities_per_level = 16;  ///< 1 where the world's quality is whole levels
-  bool moments = false;          ///< the prior is to be told by moments: the same states for any moments. Not of a file's responses
+  int members = 8;            ///< number of scores in a group
+  double error_variance = 0;  ///< lower bound of a score's error variance, on the scale where quality is normal (least_error_variance())
+  std::vector<double> spread_scales = {1};  ///< factors of the spread, equally likely, e.g. following_scales
+  int qualities_per_level = 16;  ///< 1 if the world's quality has whole levels only
+  bool moments = false;          ///< prior = "moments": states that suit any estimated moments. Not for a file's responses
 };
 
-/// Of what `votes` calls of a rater say about a response of that world, at least: sigma of its noise, and the rounding to whole levels.
+/// Lower bound for the error variance of the mean of `votes` calls: from the noise's sigma and, without a latent scale, from rounding to
+/// levels. Squared units of the scale where quality is normal.
 double least_error_variance(const BanditConfig& world, const RaterConfig& rater, int votes);
 
-/// How many states the prompts of such a world have.
+/// Number of states (kinds of prompts) that believe_prompts() makes for this world, rater and grid.
 std::size_t count_states(const BanditConfig& world, const RaterConfig& rater, const PromptGrid& grid);
 
-/// Kinds of responses: every quality of a world, 1/16 level apart, or the distributions of a file's responses.
+/// Kinds of responses, kinds of prompts (states), and how likely each kind of response is in each state. A kind of response is a quality of
+/// the world's grid, or a distribution of a file's responses.
 struct BelievedPrompts {
   std::vector<double> quality;  ///< [responses] levels
-  std::vector<double> place;    ///< [responses] on the scale where the quality of a prompt's responses is normal; empty of a file
+  std::vector<double> place;    ///< [responses] quality on the scale where it is normal within a prompt; empty for a file
   PromptStates states;
   struct Member {
     std::uint32_t response;
     double probability;
   };
-  std::vector<Member> member;      ///< of each state: the kinds that its responses can have
+  std::vector<Member> member;      ///< state after state: the kinds of response that occur, with probabilities
   std::vector<std::size_t> first;  ///< [states + 1] where a state's members begin
 
   bool of_file() const { return place.empty(); }
@@ -48,57 +50,57 @@ struct BelievedPrompts {
     return std::span(member).subspan(first[state], first[state + 1] - first[state]);
   }
 };
+/// Makes the kinds of responses and prompts of a world.
 BelievedPrompts believe_prompts(const WorldSource& source, int levels, const PromptGrid& grid);
 
-// What a rater's noise draws of prompts and responses: all combinations of traits with their probabilities.
+// All combinations of the traits that a rater's noise draws for prompts and responses, with their probabilities.
 
-/// Traits that are drawn with a probability.
+/// One combination of traits, and its probability.
 struct Drawn {
   Traits traits;
   double probability = 1;
 };
-/// What the noise draws of a prompt, and which judge of a panel answers first.
+/// All combinations of a prompt's traits and of the judge of the panel that answers first.
 std::vector<Drawn> prompt_traits(const RaterConfig& rater);
-/// What it draws of a response.
+/// All combinations of a response's traits.
 std::vector<Drawn> response_traits(const RaterConfig& rater);
-/// The traits of a response of a prompt.
+/// One combination of both: the traits of a response, with those of its prompt filled in.
 Traits joined(const Traits& prompt, Traits response);
 
-// The model of a judge for estimators that see all votes of a response (docs/posterior.md): the distribution of single calls, given what lasts.
+// The model of estimators that use all votes of a response (docs/posterior.md): distributions of single calls, given lasting traits.
 
-/// Of `votes` calls of a rater about each of a world's responses. What the noise draws of a prompt or a response lasts: it is the same in
-/// all calls about a response. Of a prompt it is drawn for each response anew, so that responses are independent given the prompt's state.
-/// The calls of a panel whose judges answer in turn are told apart, and each judge errs about a response in its own lasting way; where each
-/// call draws its judge, calls are of the mean judge, and a judge's lasting error counts as one of the call. Hacking is not in the model.
-/// Failure `limits` where the table is too large.
+/// Model of `votes` calls of a rater about each response of a world. Traits of prompt and response are the same in all calls about a
+/// response (lasting traits). The model draws a prompt's traits anew for each response, so that responses are independent given the state
+/// of their prompt. If the judges of a panel answer in turn, each judge has its own distribution and its own lasting error about a
+/// response. If judges are random, all calls have the judges' mean distribution, and lasting errors count as errors of a call. Ignores
+/// hacking. Throws Failure(Exit::limits) where the table is too large.
 CallModel make_call_model(const RaterConfig& rater, const WorldSource& source, int levels, int votes, const PromptGrid& grid = {});
 
-/// Kinds of responses that a model of the rater has, at most: qualities of a world, distributions of a file.
+/// Upper bound for the kinds of responses in a model of the rater: qualities of a world, or distributions of a file.
 double believed_responses(const RaterConfig& rater, int levels);
-/// Distributions of single calls that it has, at most: combinations of judges, of what lasts, and of responses.
+/// Upper bound for the distributions of single calls in the model: one per judge, lasting traits, and kind of response.
 double call_cells(const RaterConfig& rater, int levels);
-/// Bytes of these distributions; more than most_call_model_bytes are refused.
+/// Bytes of these distributions. make_call_model() refuses more than most_call_model_bytes.
 double call_model_bytes(const RaterConfig& rater, int levels);
 inline constexpr double most_call_model_bytes = 1 << 30;
 inline constexpr const char* too_large_for_all_votes =
     "the laws of its single calls take more than 1 GiB, too much for a model of all votes; aggregate = \"mode\" or \"mean\" needs a small "
     "part of it";
 
-// The model of a judge that posterior estimators use (docs/posterior.md): quadrature over prompts, responses and their traits.
+// The model of estimators that use one score of a response (docs/posterior.md), by quadrature over prompts, responses and their traits.
 
-inline constexpr int per_level_of_reals = 32;  ///< how finely real-valued scores are read: means of up to 32 votes are told apart
+inline constexpr int per_level_of_reals = 32;  ///< real-valued scores are rounded to 1/32 level: fine enough for means of up to 32 votes
 
-/// Of the score, whole or real-valued, that `votes` calls of a rater give a world's responses. A state is a prompt's centre and spread, or
-/// a prompt of the file whose responses the world has. Quality is integrated over as worlds round it, on 1/16 level, and so is what the
-/// noise draws of prompts and responses and which judge of a panel answers; several calls to a panel are taken as calls to its mean judge.
-/// Real-valued scores are read to 1/32 level. Hacking is not in the model. Failure `limits` where the distribution of so many votes is too long.
+/// Model of the score, integer or real-valued, that `votes` calls of a rater give a response. A state is a prompt's centre and spread, or a
+/// kind of prompt of the world's file. The model integrates over quality (on the world's grid), over the traits of prompt and response, and
+/// over the judge that answers. For several calls to a panel, each call has the mean distribution of its judges. Real-valued scores are
+/// rounded to 1/32 level. Ignores hacking. Throws Failure(Exit::limits) where the distribution of so many votes has too many outcomes.
 ScoreModel make_score_model(const RaterConfig& rater, const WorldSource& source, int levels, int votes = 1,
                             const PromptGrid& grid = {});
 
-/// What a rater makes of responses of whole quality 1..levels, for each kind of prompt that its noise draws, the judge of a panel among
-/// them: the distribution of the integer score that `votes` calls give, averaged over what the noise draws of a response, which all its calls share.
-/// For raters without whole_score_refusal(); not of a file's responses. Responses that hack are left out.
-/// Failure as make_score_model().
+/// P(integer score of `votes` calls | quality 1, 2, ..., levels). One table for each combination of a prompt's traits (and of the judge
+/// that answers), averaged over the traits of a response. Needs a rater for which whole_score_refusal() is empty, and no file.
+/// Ignores hacking. Throws as make_score_model().
 std::vector<LevelChannel> level_channels(const RaterConfig& rater, int levels, int votes);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// Quadrature over prompts: where their responses lie and how far they spread.
+// Builds the quadrature over prompts (centre and spread of their responses' quality), and lists the traits that a rater's noise draws.
 #include <algorithm>
 #include <variant>
 
@@ -11,34 +11,34 @@
 namespace odrpo {
 namespace {
 
-constexpr std::size_t most_file_states = 256;  ///< kinds of prompts of a file
+constexpr std::size_t most_file_states = 256;  ///< most kinds of prompts that a file's prompts are sorted into
 
 /// A kind of prompt: quality is clip(at(centre + spread e), 1, levels) of a standard normal e.
 struct Kind {
   double centre = 0, spread = 0, probability = 1;
 };
-/// Normal centres and log-normal spreads.
+/// Distribution of prompts: normal centres N(mean, sd^2), and log-normal spreads with median `spread`.
 struct Prompts {
   double mean = 0, sd = 0;
-  double spread = 0, log_spread_sd = 0;  ///< the spread's median
+  double spread = 0, log_spread_sd = 0;  ///< median of the spread; sd of its logarithm
 };
 Prompts on_scale(double prompt_share) { return {0, math::sqrt(prompt_share), math::sqrt(1 - prompt_share), 0}; }
 Prompts of_profile(const WorldProfile& p) { return {p.mean, p.mean_sd, p.spread, p.spread_sd}; }
 Prompts prompts_of(const WorldSource& source) { return source.curve ? on_scale(source.prompt_share) : of_profile(source.profile); }
 
-/// n nodes, evenly from `low` to `high`.
+/// n evenly spaced nodes from `low` to `high`.
 struct EvenNodes {
   int n;
   double low, high;
   double at(int i) const { return n > 1 ? low + (high - low) * i / (n - 1) : (low + high) / 2; }
 };
 
-/// Nodes of b and of log s for one scale of spreads. How far they may be apart follows from how sharp the posterior of b and log s can be:
-/// its sd is at least 1 / sqrt(1 / prior variance + information of G scores), which is G / (s^2 + e^2) of b, s the smallest spread, and
-/// 2 (G - 1) (s^2 / (s^2 + e^2))^2 of log s, s the largest; e^2 = error_variance. A sum over even nodes h apart of a normal density of
-/// sd d is off by 2 exp(-2 pi^2 d^2 / h^2).
-constexpr double centre_step = 1.25, spread_step = 1.2; ///< of these sds
-constexpr double centre_reach = 4, spread_reach = 4.5;  ///< prior sds to each side
+/// Nodes of a prompt's centre b and of its log spread, log s. Their distance is a multiple of a lower bound of the posterior sd. The bound
+/// is 1 / sqrt(1 / prior variance + information) with G scores in a group. The information about b is G / (s^2 + e^2), with the least s;
+/// that about log s is 2 (G - 1) (s^2 / (s^2 + e^2))^2, with the largest s; e^2 = error_variance. Reason: a sum over nodes h apart misses
+/// the integral of a normal density of sd d by 2 exp(-2 pi^2 d^2 / h^2).
+constexpr double centre_step = 1.25, spread_step = 1.2; ///< distance of nodes, in lower bounds of the posterior sd
+constexpr double centre_reach = 4, spread_reach = 4.5;  ///< nodes reach so many prior sds to each side
 constexpr int most_centres = 401, most_spreads = 101;
 struct KindNodes {
   EvenNodes centre, log_spread;
@@ -53,13 +53,13 @@ KindNodes kind_nodes(const PromptGrid& grid, EvenNodes centre, double sd, EvenNo
   return {even_nodes(centre.low, centre.high, centre_step / math::sqrt(of_centre), most_centres),
           even_nodes(log_spread.low, log_spread.high, spread_step / math::sqrt(of_spread), most_spreads)};
 }
-/// Over prior sds to each side, of prompts whose spread is `scale` times the world's.
+/// Nodes for prompts whose spread is `scale` times the world's. They reach centre_reach and spread_reach prior sds to each side.
 KindNodes scaled_nodes(const Prompts& p, const PromptGrid& grid, double scale) {
   const double middle = math::log(std::max(scale * p.spread, 1e-300)), b = centre_reach * p.sd, s = spread_reach * p.log_spread_sd;
   return kind_nodes(grid, {1, p.mean - b, p.mean + b}, p.sd, {1, middle - s, middle + s}, p.log_spread_sd,
                     scale * p.spread * math::exp(-p.log_spread_sd), scale * p.spread * math::exp(2 * p.log_spread_sd));
 }
-/// Of `moments`: further to each side, and spreads from a tenth of the median to twice it; their probabilities follow from moments.
+/// Nodes for prior = "moments": wider, with spreads from a tenth of the median to twice it. Estimated moments set their probabilities.
 constexpr double least_sd = 0.05, least_log_spread_sd = 0.25;
 KindNodes moments_nodes(const Prompts& p, const PromptGrid& grid) {
   const double sd = std::max(p.sd, least_sd), t = std::max(p.log_spread_sd, least_log_spread_sd), low = 0.1 * p.spread, high = 2 * p.spread;
@@ -88,8 +88,8 @@ std::vector<Kind> nodes(const Prompts& p, const PromptGrid& grid) {
   return out;
 }
 
-/// Where the qualities 1, 1 + 1 / per_level, ..., levels begin, on the scale where responses are normal: worlds round to the nearest. The
-/// first begins at -inf in effect, and behind the last stands its end.
+/// Quality is rounded to 1, 1 + 1 / per_level, ..., levels. Returns the edges between these values, on the scale where a prompt's responses
+/// are normal. The first and last edge stand for -infinity and infinity.
 std::vector<double> quality_edges(const QualityCurve* curve, int per_level, int levels) {
   constexpr double far = 1e6, widest = 64;
   std::vector<double> edges{-far};
@@ -110,7 +110,7 @@ std::vector<double> quality_edges(const QualityCurve* curve, int per_level, int 
   return edges;
 }
 
-/// P(quality number q) of a kind of prompt.
+/// Sets mass[q] = P(a response has quality number q) for a kind of prompt; `edges` are from quality_edges().
 void masses(const Kind& kind, const std::vector<double>& edges, std::span<double> mass) {
   constexpr double far = 64;  // standard deviations
   for (std::size_t q = 0; q < mass.size(); ++q) {
@@ -124,7 +124,7 @@ void masses(const Kind& kind, const std::vector<double>& edges, std::span<double
   }
 }
 
-/// Kinds of prompts of a normal world, or of one on a latent scale.
+/// Adds the kinds of prompts of a world with normal quality, on the quality scale or a latent scale, to `out`.
 void add_kinds(const WorldSource& source, int levels, const PromptGrid& grid, BelievedPrompts& out) {
   const int per_level = grid.qualities_per_level;
   const std::size_t qualities = static_cast<std::size_t>(per_level) * static_cast<std::size_t>(levels - 1) + 1;
@@ -151,12 +151,12 @@ void add_kinds(const WorldSource& source, int levels, const PromptGrid& grid, Be
   out.states.moments = {prompts.mean, sd * sd, prompts.spread * prompts.spread * math::exp(2 * t * t)};
 }
 
-/// The prompts of a file as kinds of prompts; where there are more than most_file_states, those of nearly equal mean quality are one kind.
-/// Instead of a smaller spread: a share of a prompt's best responses, towards which a policy moves.
+/// Adds the prompts of a file to `out` as kinds of prompts. With more than most_file_states prompts, prompts of nearly equal mean quality
+/// are one kind. A spread scale below 1 here means: only that share of a prompt's responses, the best ones, since a policy moves to these.
 void add_file_prompts(const ScoredResponses& file, const PromptGrid& grid, BelievedPrompts& out) {
   const std::size_t distributions = file.rows() / static_cast<std::size_t>(file.judges);
   for (std::size_t l = 0; l < distributions; ++l) out.quality.push_back(file.quality(static_cast<std::uint32_t>(l)));
-  std::vector<std::pair<double, std::size_t>> prompts;  // mean quality, which
+  std::vector<std::pair<double, std::size_t>> prompts;  // mean quality, index of the prompt
   for (std::size_t p = 0; p < file.prompts(); ++p) {
     double sum = 0;
     for (std::uint32_t r = file.first[p]; r < file.first[p + 1]; ++r) sum += out.quality[file.distribution[r]];
@@ -182,7 +182,7 @@ void add_file_prompts(const ScoredResponses& file, const PromptGrid& grid, Belie
 
 double least_error_variance(const BanditConfig& world, const RaterConfig& rater, int votes) {
   const auto of_lowest_class = [](double sigma, double spread) {
-    const double least = sigma * math::exp(-1.7 * spread);  // the lowest of the classes of sigma is so many sds below the median
+    const double least = sigma * math::exp(-1.7 * spread);  // the lowest class of sigma is 1.7 sds below the median
     return least * least;
   };
   const LatentScale* scale = latent_scale(rater.noise);
@@ -213,7 +213,7 @@ BelievedPrompts believe_prompts(const WorldSource& source, int levels, const Pro
 
 namespace {
 
-/// Every combination of what is there and one of `count` equally likely classes more.
+/// Replaces `all` by all its combinations with one more trait, which has `count` equally likely classes.
 template <class Set>
 void cross(std::vector<Drawn>& all, int count, Set set) {
   std::vector<Drawn> more;
@@ -257,7 +257,7 @@ std::vector<Drawn> response_traits(const RaterConfig& rater) {
 Traits joined(const Traits& prompt, Traits response) {
   response.offset_class = prompt.offset_class;
   response.judge = prompt.judge;
-  response.spread_class = std::max(response.spread_class, prompt.spread_class);  // of the prompt or of the response, never both
+  response.spread_class = std::max(response.spread_class, prompt.spread_class);  // drawn for prompts or responses, never both
   return response;
 }
 

@@ -1,4 +1,4 @@
-// Quadrature over prompts, responses and their traits; distributions of single calls by lasting traits.
+// Builds the model of one score and the model of all single calls of a judge, by quadrature over prompts, responses and their traits.
 #include <algorithm>
 #include <utility>
 
@@ -10,7 +10,7 @@
 namespace odrpo {
 namespace {
 
-/// Scores as a model numbers them, and what one response's traits make of them.
+/// Computes P(score | quality) of a rater, averaged over traits. Numbers scores 0, 1, ... as ScoreModel does.
 class ScoreDistribution {
  public:
   ScoreDistribution(const RaterConfig& rater, int levels, int votes)
@@ -30,11 +30,12 @@ class ScoreDistribution {
     numbers.scores = (levels - outcomes_.lowest) * numbers.per_level + 1;
   }
 
-  ScoreModel numbers;  ///< lowest, per_level and scores
+  ScoreModel numbers;  ///< only its members lowest, per_level and scores are set
 
-  /// Adds `probability` times P(score | traits), averaged over what the noise draws: of a quality, or of a distribution of ScoredResponses.
+  /// row[score] += probability P(score), averaged over the traits that the noise draws. `traits` has the quality, or the number of the
+  /// response's distribution in ScoredResponses.
   void add(Traits traits, double probability, std::span<double> row) {
-    // the judges of a panel take turns: more than one call meets the mean judge
+    // judges of a panel have different distributions; several calls are treated as calls with the mean of these
     const bool mean_judge = votes_ > 1 && panel_size(rater_.noise) > 1 && rater_.aggregate != Aggregate::expected;
     for (const Drawn& response : of_response_) {
       std::fill(mean_call_.begin(), mean_call_.end(), 0.0);
@@ -60,12 +61,12 @@ class ScoreDistribution {
   void add_distribution(std::span<const double> call, double probability, std::span<double> row) {
     aggregate_distribution(rater_, outcomes_, call, votes_, distribution_);
     for (int o = 0; o < outcomes_.count; ++o) {
-      if (o == outcomes_.missing) continue;  // no score says nothing of a response
+      if (o == outcomes_.missing) continue;  // "no score" is not evidence about a response
       const double score = outcomes_.value.empty() ? outcomes_.lowest + o : static_cast<double>(outcomes_.value[o]);
       row[static_cast<std::size_t>(numbers.number_of(score))] += probability * distribution_[o];
     }
   }
-  // the mean of a distribution is one real number: it is shared between the two scores next to it
+  // the expected score of a call is one real number: its probability is split between the two score numbers around it
   void add_expected(const Traits& traits, double probability, std::span<double> row) {
     channel_.row(traits, call_);
     double mean = 0;
@@ -84,7 +85,8 @@ class ScoreDistribution {
   std::vector<double> call_, mean_call_, distribution_;
 };
 
-/// P(score, quality) of one kind of prompt becomes a state. `place`: of a quality, from the prompt's centre.
+/// Sums P(score, quality) over the responses of one state (kind of prompt), and makes the state's entries of a ScoreModel. `place` is
+/// measured from the prompt's centre.
 class StateSums {
  public:
   explicit StateSums(const ScoreModel& numbers)
@@ -167,18 +169,18 @@ std::vector<LevelChannel> level_channels(const RaterConfig& rater, int levels, i
   return kinds;
 }
 
-// Distributions of single calls by lasting traits, and the states that make responses likely.
+// Distributions of single calls by lasting traits, and P(response | state).
 
 namespace {
 
-/// Are the calls of a panel's judges told apart?
+/// True if the model has a distribution for each judge of a panel: if judges answer in turn.
 bool tells_judges_apart(const RaterConfig& rater) { return panel_size(rater.noise) > 1 && !draws_judges(rater); }
 bool has_judge_error(const RaterConfig& rater) {
   const LatentScale* scale = latent_scale(rater.noise);
   return scale != nullptr && scale->judge_sigma > 0;
 }
 
-/// What lasts besides the judges' errors: combinations of a prompt's and a response's traits.
+/// All combinations of a prompt's and a response's traits except the judge and its lasting error, which CallModel keeps apart.
 std::vector<Drawn> lasting_traits(const RaterConfig& rater) {
   std::vector<Drawn> all;
   for (const Drawn& response : response_traits(rater)) {
@@ -188,11 +190,11 @@ std::vector<Drawn> lasting_traits(const RaterConfig& rater) {
   }
   double total = 0;
   for (const Drawn& d : all) total += d.probability;
-  for (Drawn& d : all) d.probability /= total;  // those of one judge and one class of its error
+  for (Drawn& d : all) d.probability /= total;  // only one judge and one class of its error are listed: their sum is below 1
   return all;
 }
 
-/// Fills model.call of one kind of response.
+/// Computes the distributions of single calls, CallModel::call, for all kinds of responses.
 class CallDistributions {
  public:
   CallDistributions(const RaterConfig& rater, int levels, int votes, CallModel& model)
@@ -200,7 +202,7 @@ class CallDistributions {
         channel_(rater.noise, levels),
         levels_(levels),
         panel_(panel_size(rater.noise)),
-        // a judge that is asked once errs in this call alone
+        // in a panel, the lasting error of a judge that answers once is part of that call's error
         lasting_errors_(has_judge_error(rater) && (panel_ == 1 || (tells_judges_apart(rater) && votes > panel_))),
         traits_(lasting_traits(rater)),
         outcomes_(make_outcomes(rater, levels, 1)),
@@ -233,7 +235,7 @@ class CallDistributions {
   }
 
  private:
-  /// The distribution of a call to mean_, averaged over what does not last.
+  /// Sets mean_ to the distribution of a call, averaged over judges and classes of lasting errors that the model does not distinguish.
   void find_distribution(Traits traits, int judge, int judge_class) {
     const int judges = model_.judges == panel_ ? 1 : panel_, classes = has_judge_error(rater_) && !lasting_errors_ ? trait_classes : 1;
     std::fill(mean_.begin(), mean_.end(), 0.0);
@@ -258,7 +260,7 @@ class CallDistributions {
   CallModel& model_;
 };
 
-/// P(response | state) as tiles of states.
+/// Stores P(response | state) as tiles of CallModel::lanes states, for a world whose states have nearly all kinds of responses.
 void lay_out_tiles(const BelievedPrompts& believed, CallModel& model) {
   const std::size_t responses = believed.quality.size(), states = believed.states.size(), lanes = CallModel::lanes;
   model.share.resize((states + lanes - 1) / lanes * responses * lanes);
@@ -267,7 +269,7 @@ void lay_out_tiles(const BelievedPrompts& believed, CallModel& model) {
       model.share[(c / lanes * responses + m.response) * lanes + c % lanes] = m.probability;
 }
 
-/// P(response | state) as runs of states.
+/// Stores P(response | state) as runs of consecutive states, for a file whose states have few kinds of responses.
 void lay_out_runs(const BelievedPrompts& believed, CallModel& model) {
   struct Entry {
     std::uint32_t response, state;
@@ -280,7 +282,7 @@ void lay_out_runs(const BelievedPrompts& believed, CallModel& model) {
                    [](const Entry& a, const Entry& b) { return std::pair(a.response, a.state) < std::pair(b.response, b.state); });
   for (std::size_t i = 0; i < all.size(); ++i) {
     const bool same = i > 0 && all[i].response == all[i - 1].response;
-    if (same && all[i].state == all[i - 1].state) {  // a distribution that a prompt has twice
+    if (same && all[i].state == all[i - 1].state) {  // two responses of the prompt have the same distribution
       model.share.back() += all[i].probability;
       continue;
     }

@@ -1,4 +1,4 @@
-// Rows of a rater's distribution, and the traits that choose among them.
+// Draws the traits of prompts and responses, and finds the row of thresholds of the rater's distribution that belongs to them.
 #include "envs/bandit/channel.hpp"
 
 #include <algorithm>
@@ -98,7 +98,7 @@ int judge_turns(const RaterConfig& rater, int votes) {
 }
 
 double expected_rows(const BanditConfig& env, const RaterConfig& rater, int votes, int worlds) {
-  // of n that fall on m rows alike: m (1 - (1 - 1/m)^n)
+  // expected number of different rows in n uniform draws from m rows: m (1 - (1 - 1/m)^n)
   const auto met = [](double n, double m) { return m * (1 - math::exp(-n / m)); };
   const double asked = static_cast<double>(judge_turns(rater, votes)) * worlds * env.prompts * env.actions;
   const double veto = veto_share(rater.noise), all = most_rows(env, rater), plain = veto > 0 ? all / (trait_classes + 1) : all;
@@ -106,7 +106,7 @@ double expected_rows(const BanditConfig& env, const RaterConfig& rater, int vote
 }
 
 double row_seconds(const BanditConfig& env, const RaterConfig& rater, int votes) {
-  // measured at K = 10; a latent scale has thresholds of its own for each judge
+  // time of one call's distribution, measured at K = 10; a latent scale takes longer
   return (latent_scale(rater.noise) != nullptr ? 8e-6 : 2.5e-6) + (rater.sampling == Sampling::draws || votes == 1 ? 0 : aggregate_seconds(rater, env.levels, votes));
 }
 
@@ -122,16 +122,16 @@ double rated_bytes(const BanditConfig& env, const RaterConfig& rater, int votes)
 }
 
 double distribution_bytes(const BanditConfig& env, const RaterConfig& rater, int votes, double rows) {
-  constexpr double node = 112;  // of the map, with its vector
+  constexpr double node = 112;  // bytes of one entry of the map, with its vector
   return rows * (row_bytes(env, rater, votes) + node);
 }
 
 namespace {
 
-// 3 bits of a word choose one of 8 equal-probability classes
+// 3 bits of a random word choose one of the 8 equally likely classes of a trait
 int trait_class(std::uint32_t word) { return static_cast<int>(word >> 29); }
 
-// Traits of a world's prompts and responses, as a rater's noise needs them.
+// Draws those traits of a world's prompts and responses that a rater's noise needs.
 class WorldTraits {
  public:
   WorldTraits(const BanditWorld& world, const RaterConfig& rater, std::uint64_t key)
@@ -144,7 +144,7 @@ class WorldTraits {
         biases_(bias_sd(rater.noise) > 0),
         ambiguous_(veto_share(rater.noise)) {}
 
-  // of a prompt, for call `turn` about its responses
+  // traits of a prompt, with the judge that answers call `turn` about its responses
   Traits of(std::uint32_t prompt, int turn) const {
     Traits t;
     if (spreads_) t.spread_class = trait_class(draw(key_, Purpose::trait_spread, 0, prompt, 0).x[0]);
@@ -153,7 +153,7 @@ class WorldTraits {
     return t;
   }
 
-  // those of a response added
+  // adds the traits of a response to those of its prompt, t
   Traits of(Traits t, std::uint32_t prompt, std::uint32_t response) const {
     const std::size_t cell = static_cast<std::size_t>(prompt) * static_cast<std::size_t>(world_.width) + response;
     if (ambiguous_ > 0) {
@@ -180,7 +180,7 @@ class WorldTraits {
   double ambiguous_;
 };
 
-// The mean over `votes` calls of what each of them expects: judges of a panel in turn.
+// Sets each reward to the mean over `votes` calls of the call's expected score; the judges of a panel answer in turn.
 void rate_by_expectation(const BanditWorld& world, const WorldTraits& traits, int panel, DistributionCache& distributions, RatedWorld& rated) {
   rated.expected.assign(world.quality16.size(), 0.0f);
   const int turns = std::min(panel, rated.votes);

@@ -1,4 +1,4 @@
-// A rater put over a world: for every (prompt, response) the row of thresholds that one random word is held against.
+// Combines a rater with a world: each (prompt, response) gets a row of thresholds. A random word draws its score by comparison with them.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -16,23 +16,24 @@
 
 namespace odrpo {
 
-/// Distributions of the seen score, made on demand and shared by all seeds and estimators of one (rater, levels, votes). Safe from any thread.
+/// Cache of distributions of the observed score, as rows of thresholds. All runs with the same rater, levels and votes share it.
+/// Thread-safe.
 class DistributionCache {
  public:
-  /// `votes` = 1 when the sampling draws literal votes: the row of a single call. Throws Failure(Exit::limits) when a row has more than
-  /// max_outcomes outcomes.
+  /// Pass `votes` = 1 where votes are drawn one by one: distributions are then those of a single call. Throws Failure(Exit::limits) for
+  /// more than max_outcomes outcomes.
   DistributionCache(const RaterConfig& rater, int levels, int votes);
-  /// Appends the thresholds of one distribution row (stride() values) to `out`; computes the row when it is not there yet (outside the lock: two
-  /// threads that ask at once both compute it, with the same result).
+  /// Appends the thresholds of the distribution with row code `code` (row_code()) to `out`: stride() values. Computes new ones outside the
+  /// lock: two threads that ask at once both compute them, with equal results.
   void append_row(std::uint64_t code, std::vector<std::int32_t>& out);
-  /// Expected calls about a response where up to `votes` calls are made, repeated answers apart (aggregate_calls).
+  /// Expected number of calls about a response, at most `votes` (aggregate_calls()); repeated requests do not count.
   double calls(std::uint64_t code, int votes);
   /// The mean score of one call.
   double expected_score(std::uint64_t code);
   int stride() const { return stride_; }
   const Outcomes& outcomes() const { return outcomes_; }
   std::size_t rows_made() const;
-  /// What the cache counts it as when it is new, since rows come later: 4 MiB, or what the rows of a world of the default size take.
+  /// Bytes that the cache is expected to take once it has the rows of one world of the default size; at least 4 MiB.
   std::size_t bytes() const;
 
  private:
@@ -47,24 +48,24 @@ class DistributionCache {
   std::map<std::pair<std::uint64_t, int>, double> calls_;
 };
 
-/// The arrays of a RatedWorld as plain pointers, for stage files.
+/// The arrays of a RatedWorld as plain pointers, for code that is compiled once per instruction set.
 struct RatedView {
-  const std::uint32_t* row;
-  const std::int32_t* threshold;
-  int turns;              ///< judges of a panel whose calls are drawn one by one; 1 otherwise
-  bool any_judge;         ///< each call goes to a judge that is drawn, not to the next one
-  std::size_t turn_rows;  ///< rows of one turn
+  const std::uint32_t* row;       ///< [turns][P][width] index in `threshold` where the response's row begins
+  const std::int32_t* threshold;  ///< [rows][stride]
+  int turns;              ///< number of judges that have rows of their own, because calls to a panel are drawn one by one; else 1
+  bool any_judge;         ///< each call goes to a random judge, instead of the next one in turn
+  std::size_t turn_rows;  ///< size of RatedWorld::row for one turn: P width
   int levels, votes, stride;
   TieRule tie;
   Aggregate aggregate;
   int lowest;             ///< the first outcome's score
-  int missing;            ///< the outcome that means no score; -1 = none
-  const float* expected;  ///< [P][width] the reward where it is not drawn; null where it is
+  int missing;            ///< index of the outcome "no score"; -1 = there is none
+  const float* expected;  ///< [P][width] the reward itself, where it is not random (expected scores); else null
   const float* value;     ///< [outcomes] real reward of each outcome of the distribution, ascending, NaN = missing; null for integer scores
-  int stop;               ///< literal calls end with the score that was given so often; 0 = after all of them
+  int stop;               ///< calls about a response end when any score was given `stop` times; 0 = always all calls
 };
 
-/// What a rater does in one world. Immutable.
+/// The distributions of all observed scores of one rater in one world, as rows of thresholds. Immutable.
 struct RatedWorld {
   int levels = 0, votes = 1, stride = 0;
   Sampling sampling = Sampling::law;
@@ -73,20 +74,20 @@ struct RatedWorld {
   int lowest = 1;                       ///< lowest_score() of the rater
   bool gaps = false;                    ///< has_gaps() of the rater: rewards may be no_score or NaN
   bool real = false;                    ///< rewards are real-valued
-  int missing = -1;                     ///< see RatedView
-  std::vector<float> value;             ///< see RatedView
-  std::vector<float> expected;          ///< see RatedView; `row` and `threshold` are then empty
-  int turns = 1;                        ///< see RatedView
-  bool any_judge = false;               ///< see RatedView
-  std::vector<std::uint32_t> row;       ///< [turns][P][width] where the row starts in `threshold`
-  std::vector<std::int32_t> threshold;  ///< [rows][stride]
-  int stop = 0;                         ///< see RatedView
-  std::vector<double> calls;            ///< [rows] expected calls about a response; empty unless one judge may stop early
+  int missing = -1;                     ///< index of the outcome "no score"; -1 = there is none
+  std::vector<float> value;             ///< [outcomes] real-valued reward of each outcome; empty for integer scores
+  std::vector<float> expected;          ///< [P][width] rewards that are not random; if not empty, `row` and `threshold` are empty
+  int turns = 1;                        ///< number of judges that have rows of their own (RatedView)
+  bool any_judge = false;               ///< each call goes to a random judge
+  std::vector<std::uint32_t> row;       ///< [turns][P][width] index in `threshold` where the response's row begins
+  std::vector<std::int32_t> threshold;  ///< [rows][stride] different rows; see make_thresholds()
+  int stop = 0;                         ///< calls about a response end when any score was given `stop` times; 0 = always all calls
+  std::vector<double> calls;            ///< [rows] expected calls about a response; empty unless calls to a single judge may stop early
   std::size_t bytes() const {
     return row.size() * sizeof(row[0]) + threshold.size() * sizeof(threshold[0]) + (value.size() + expected.size()) * sizeof(value[0]) +
            calls.size() * sizeof(calls[0]);
   }
-  /// Expected calls about the response of a cell. Only where `calls` has them.
+  /// Expected number of calls about response a of prompt p, cell = p width + a. `calls` must not be empty.
   double calls_of(std::size_t cell) const { return calls[row[cell] / static_cast<std::uint32_t>(stride)]; }
   RatedView view() const {
     return {row.data(),
@@ -107,27 +108,27 @@ struct RatedWorld {
   }
 };
 
-/// Draws the traits of prompts and responses (a hash of `key`; a panel of judges answers in turn from the prompt's first) and looks up
-/// their rows. Rows of many votes take long (0.4 s each at 1024 votes and 10 levels): `stop` is looked at before each, and nothing is
-/// returned once it is set. `distributions` is of this rater; for literal votes the distribution of one call. Throws Failure(Exit::limits) when the rows
-/// together have 2^32 thresholds or more.
+/// Draws the traits of prompts and responses (a hash of `key`) and gets their rows of thresholds from `distributions`. That cache must be
+/// of this rater, and of one call where votes are drawn one by one. Rows of many votes take long (0.4 s each at 1024 votes, 10 levels):
+/// `stop` is read before each new row; returns nullopt if it is set. Throws Failure(Exit::limits) when all rows together have 2^32
+/// thresholds or more.
 std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig& rater, int votes, std::uint64_t key, DistributionCache& distributions,
                                      const std::atomic<bool>& stop);
 
-/// distribution[outcomes]: the probabilities of the row of thresholds that begins there.
+/// Converts the row of thresholds that begins at index `row` of rated.threshold back to probabilities, distribution[outcomes].
 void distribution_of_row(const RatedWorld& rated, std::uint32_t row, std::span<double> distribution);
 
-/// Upper bound of the number of rows that worlds of `env` can ask of a rater.
+/// Upper bound for the number of different rows of thresholds that a rater can have in worlds of `env`.
 double most_rows(const BanditConfig& env, const RaterConfig& rater);
-/// Rows that so many worlds of `env` ask of a rater, roughly: fewer than most_rows, since few responses are met by a veto and some share a row.
+/// Rough number of different rows in `worlds` worlds of `env`. Below most_rows(), since few responses have a veto and some share a row.
 double expected_rows(const BanditConfig& env, const RaterConfig& rater, int votes, int worlds);
-/// Judges of a panel whose rows a rated world has one by one; 1 otherwise.
+/// Number of judges with rows of their own in a RatedWorld (RatedWorld::turns).
 int judge_turns(const RaterConfig& rater, int votes);
-/// Rough seconds to make one row.
+/// Rough seconds to compute one row of thresholds.
 double row_seconds(const BanditConfig& env, const RaterConfig& rater, int votes);
-/// Bytes of one row of a rated world. Distribution and rated world keep one copy each.
+/// Bytes of one row of thresholds. DistributionCache and RatedWorld have a copy each.
 double row_bytes(const BanditConfig& env, const RaterConfig& rater, int votes);
-/// Bytes of a RatedWorld, and of a DistributionCache that has so many rows.
+/// Bytes of a RatedWorld, and of a DistributionCache with `rows` rows.
 double rated_bytes(const BanditConfig& env, const RaterConfig& rater, int votes);
 double distribution_bytes(const BanditConfig& env, const RaterConfig& rater, int votes, double rows);
 

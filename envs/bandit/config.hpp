@@ -1,4 +1,4 @@
-// The config of the world `bandit`: the keys of [env.NAME].
+// Defines the config of the world `bandit`: the keys of [env.NAME].
 #pragma once
 #include <span>
 
@@ -7,21 +7,21 @@
 
 namespace odrpo {
 
-/// Where the world's distribution comes from: the rater's preset (default) or the numbers of [env.NAME] alone.
+/// Where numbers of the world's true quality come from if [env.NAME] does not give them: the rater (default) or the preset `mixed`.
 enum class ProfileSource { rater, own };
 inline constexpr Word<ProfileSource> profile_words[] = {
     {ProfileSource::rater, "rater", "the numbers of the rater's preset; explicit ones override them"},
     {ProfileSource::own, "own", "preset `mixed` for every rater; explicit ones override them"},
 };
 
-/// How true quality is kept: on the grid of 1/16 level, or rounded to whole levels (the numpy yardstick's world).
+/// Grid to which true quality is rounded: 1/16 level, or whole levels (as in the world of the numpy yardstick).
 enum class QualityKind { real, integer };
 inline constexpr Word<QualityKind> quality_words[] = {
     {QualityKind::real, "real", "real-valued, on a grid of 1/16 level"},
     {QualityKind::integer, "integer", "rounded to the nearest level"},
 };
 
-/// Config of [env.NAME] with base "bandit". Unset numbers come from the profile (envs/rater/scored_responses.hpp).
+/// Config of a world, section [env.NAME], with base "bandit".
 struct BanditConfig {
   int prompts = 256;           ///< P
   int actions = 32;            ///< A, actions (responses) per prompt
@@ -30,7 +30,7 @@ struct BanditConfig {
   double feature_share = 0.5;  ///< share of the variance of a response's quality that the features explain, 0..1
   QualityKind quality = QualityKind::real;
   ProfileSource profile = ProfileSource::rater;
-  ProfileOverrides overrides;  ///< numbers that replace the profile's
+  ProfileOverrides overrides;  ///< numbers of true quality that replace those of the profile (envs/rater/scored_responses.hpp)
   bool operator==(const BanditConfig&) const = default;
 };
 

@@ -1,4 +1,4 @@
-// Picks the compiled copy of rate_stage.cpp.
+// Returns the copy of rate_stage.cpp that was compiled for an instruction set.
 #include "envs/bandit/rate.hpp"
 
 namespace odrpo {

@@ -1,4 +1,4 @@
-// Rating a batch: the seen score of every rollout, by one draw from the vote's distribution or by literal votes.
+// Rates a batch: each rollout gets its observed reward, by one draw from the aggregate's distribution or by votes drawn one by one.
 #pragma once
 #include <cstdint>
 
@@ -15,19 +15,22 @@ struct RateBatch {
   int batch, rollouts, width;   ///< B, G, the world's row width
 };
 
-/// Where the rewards of a batch go: [B][G]. Integer scores (lowest..K, or no_score = 255) to `score`, real ones (NaN = missing) to `reward`.
-/// Votes that stay apart (keeps_votes) are scores of their own: [B][G][N].
+/// Outputs of a batch, [B][G]: integer rewards in `score` (lowest..K, or no_score), real-valued ones in `reward` (NaN = missing).
+/// Without an aggregate (keeps_votes) `score` has all votes, [B][G][N].
 struct Seen {
   std::uint8_t* score;
   float* reward;
-  double* turn_calls = nullptr;  ///< [B][turns] of literal calls: those that the judges of each turn answered; null = not asked for
+  double* turn_calls = nullptr;  ///< [B][turns] number of calls made to the judge of each turn, by by_draws(); null = not asked for
 };
 
+/// The functions of this file, one table per instruction set.
 struct RateStages {
-  /// The reward of every rollout from word[b][blocks*4] (one word a rollout) through the distribution's thresholds.
+  /// Draws each rollout's reward from the aggregate's distribution: compares one random word with its thresholds. word[b][blocks * 4] has
+  /// one word for each rollout of prompt b.
   void (*by_distribution)(const RatedView&, const RateBatch&, const std::uint32_t* word, int blocks, const Seen& seen);
-  /// The same as the aggregate of N literal draws; words are draw(key, purpose, step, prompt, first_block + i ceil(N/4) + n/4).
-  /// `scratch` holds rollouts * ceil(N/4) * 4 words. Returns how many of the draws are calls that were made: all, unless the rater stops.
+  /// Draws N votes for each rollout and aggregates them. The word of call n about rollout i is word n % 4 of
+  /// draw(key, purpose, step, prompt, first_block + i ceil(N/4) + n/4). `scratch` holds rollouts * ceil(N/4) * 4 words.
+  /// Returns the number of calls made: rollouts x N, unless the rater stops early.
   double (*by_draws)(const RatedView&, const RateBatch&, const RandomStages&, std::uint64_t key, Purpose purpose, std::uint32_t step,
                      std::uint32_t first_block, std::uint32_t* scratch, const Seen& seen);
 };

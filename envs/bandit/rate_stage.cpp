@@ -1,4 +1,4 @@
-// Rewards by thresholds: a 31-bit word has as its outcome the number of thresholds that it exceeds.
+// Draws rewards from rows of thresholds: the outcome is the number of thresholds below a random 31-bit word.
 #include "envs/bandit/sampled_judge.hpp"
 #include "envs/bandit/rate.hpp"
 #include "envs/rater/vote_counts.hpp"
@@ -6,7 +6,7 @@
 
 namespace odrpo::ODRPO_ISA {
 
-// How many of a row's thresholds lie below x; 8 thresholds a vector. Wide rows (means of many calls) are halved first.
+// Number of thresholds below x, 8 thresholds a vector. Long rows (means of many calls) are first halved by binary search.
 ODRPO_HD int exceeded(const std::int32_t* threshold, int stride, std::int32_t x) {
   const i32x8 word = {x, x, x, x, x, x, x, x};
   if (stride == 16) return count_true(word > load(threshold), word > load(threshold + 8));
@@ -22,7 +22,7 @@ ODRPO_HD int exceeded(const std::int32_t* threshold, int stride, std::int32_t x)
 }
 
 static void by_distribution(const RatedView& rated, const RateBatch& batch, const std::uint32_t* word, int blocks, const Seen& seen) {
-  // scores are bytes, which may alias anything: what the loop needs is copied out of the structs first
+  // writes to bytes may alias any memory: the loop's inputs are copied out of the structs, so that they stay in registers
   const int stride = rated.stride, rollouts = batch.rollouts, lowest = rated.lowest, missing = rated.missing;
   const std::uint32_t* rows = rated.row;
   const std::int32_t* threshold = rated.threshold;
@@ -51,7 +51,7 @@ static void by_distribution(const RatedView& rated, const RateBatch& batch, cons
   }
 }
 
-// How many of n scores lowest..K are of each.
+// Number of votes for each score lowest..K.
 struct Counts {
   std::uint16_t of[128];
   int operator[](int score) const { return of[score]; }
@@ -63,7 +63,7 @@ static inline Counts count_votes(const std::uint8_t* votes, int n, int lowest, i
   return count;
 }
 
-// The vote of n scores lowest..K given in order of drawing.
+// The mode or median of n scores lowest..K, which are in the order drawn.
 ODRPO_HD int whole_score(const RatedView& rated, const std::uint8_t* votes, int n) {
   if (n == 1) return votes[0];
   const Counts count = count_votes(votes, n, rated.lowest, rated.levels);
@@ -75,7 +75,7 @@ ODRPO_HD int whole_score(const RatedView& rated, const std::uint8_t* votes, int 
   return vote_counts::whole_score(count, n, rated.lowest, rated.levels, rated.aggregate, rated.tie, first);
 }
 
-// Leaves out the calls without an answer; how many are left.
+// Removes the calls that cannot be read from `votes`; returns how many are left.
 ODRPO_HD int keep_readable(std::uint8_t* votes, int n, int missing) {
   int left = 0;
   for (int v = 0; v < n; ++v) {
@@ -85,7 +85,7 @@ ODRPO_HD int keep_readable(std::uint8_t* votes, int n, int missing) {
   return left;
 }
 
-// The N calls about a response: each of the next judge, or of one that is drawn.
+// Draws the scores of the N calls about a response. Each call goes to the next judge in turn or to a random judge.
 static void call_judges(const RatedView& rated, const std::uint32_t* row, const std::uint32_t* words, const CallWords& calls,
                         std::uint8_t* votes) {
   const auto score = [&](int turn, int v) {
@@ -100,7 +100,7 @@ static void call_judges(const RatedView& rated, const std::uint32_t* row, const 
     for (int v = turn; v < rated.votes; v += rated.turns) votes[v] = score(turn, v);
 }
 
-// How many calls are made until some score was given `stop` times; all of them when none is.
+// Number of calls until any score was given `stop` times; n if none was.
 ODRPO_HD int calls_made(const std::uint8_t* votes, int n, int stop, int missing) {
   std::uint16_t count[128] = {};
   for (int v = 0; v < n; ++v)
@@ -108,7 +108,7 @@ ODRPO_HD int calls_made(const std::uint8_t* votes, int n, int stop, int missing)
   return n;
 }
 
-// All votes of a response, those that cannot be read in their places.
+// Copies all votes of a response in order; no_score for a vote that cannot be read.
 static void keep_votes(const RatedView& rated, const std::uint8_t* votes, int unread, std::uint8_t* to) {
   for (int v = 0; v < rated.votes; ++v) to[v] = votes[v] == unread ? no_score : votes[v];
 }

@@ -1,4 +1,4 @@
-// Which judge of a panel answers a call, where each call draws one.
+// Picks a random judge of a panel for each call (order = "random").
 #pragma once
 #include <cstdint>
 
@@ -7,13 +7,13 @@
 
 namespace odrpo {
 
-/// The calls about a response: who asks which question (kernels/random.hpp). `block` = that of the first call.
+/// Arguments of draw() (kernels/random.hpp) for the calls about one response. `block` is the block of the first call.
 struct CallWords {
   std::uint64_t key;
   Purpose purpose;  ///< vote or replica_vote
   std::uint32_t step, prompt, block;
 };
-/// Which of `judges` answers call n, where each call draws its judge: the question of the call's own word, asked for another purpose.
+/// Index 0..judges - 1 of the judge that answers call n. Its random word has the arguments of the call's own word, but another purpose.
 ODRPO_HD int sampled_judge(const CallWords& of, int n, int judges) {
   const Purpose purpose = of.purpose == Purpose::replica_vote ? Purpose::replica_vote_judge : Purpose::vote_judge;
   const Words4 w = draw(of.key, purpose, of.step, of.prompt, of.block + static_cast<std::uint32_t>(n / 4));

@@ -1,4 +1,4 @@
-// The bandit world of one key: every number is the answer of kernels/random to what it is for.
+// Makes the bandit world of one random key. Each number is a hash of the key and of its purpose (kernels/random.hpp).
 #include "envs/bandit/world.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace odrpo {
 namespace {
 
-// Normal number `index` of (purpose, prompt): block index / 2, one of its pair.
+// Standard normal numbers 0, 1, ... for one purpose and prompt. Two come from each random block: number i from block i / 2.
 class NormalStream {
  public:
   NormalStream(std::uint64_t key, Purpose purpose, std::uint32_t prompt) : key_(key), purpose_(purpose), prompt_(prompt) {}
@@ -31,7 +31,7 @@ class NormalStream {
 
 double clip(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
 
-// The quality of one prompt's responses by their standard place e.
+// True quality of one prompt's responses, from their e ~ N(0, 1) (see make_bandit()).
 class PromptQuality {
  public:
   PromptQuality(const WorldSource& source, int levels, math::Normal2 of_prompt) : source_(source), levels_(levels) {
@@ -49,7 +49,8 @@ class PromptQuality {
       spread_ = source.profile.spread * math::exp(source.profile.spread_sd * of_prompt.b);
     }
   }
-  /// Of the response at e; where responses are those of a file, of number `which` by mean score instead, whose distribution `distribution` becomes.
+  /// Quality of a response. Without a file: from its e. With a file: that of the prompt's response number `which`, by quality; sets
+  /// *distribution to the number of its distribution.
   double at(double e, std::uint32_t which, std::uint32_t* distribution) const {
     if (source_.responses) {
       *distribution = source_.responses->distribution[first_ + which];
@@ -59,7 +60,7 @@ class PromptQuality {
     return clip(source_.curve ? source_.curve->quality(place) : place, 1.0, levels_);
   }
 
-  /// Responses of the file's prompt.
+  /// Number of responses that the prompt has in the file.
   std::uint32_t count() const { return static_cast<std::uint32_t>(count_); }
 
  private:
@@ -69,8 +70,8 @@ class PromptQuality {
   std::size_t first_ = 0, count_ = 0;
 };
 
-// Which of a prompt's `count` responses each place has: a random choice without repetition, whole copies first where there are more places
-// than responses; the better the place, the better the response.
+// Chooses which of the `count` responses of a file's prompt each of the world's responses is: which[i] for place[i] = e of response i.
+// Draws without repetition; if the world needs more than `count`, first takes each response equally often. Larger e gets better ones.
 void choose_responses(const std::vector<double>& place, std::uint32_t count, std::uint64_t key, std::uint32_t prompt,
                       std::vector<std::uint32_t>& which) {
   std::vector<std::uint32_t> pool(count), chosen;
@@ -89,7 +90,8 @@ void choose_responses(const std::vector<double>& place, std::uint32_t count, std
 
 bool asked_to_stop(const std::atomic<bool>* stop) { return stop && stop->load(std::memory_order_relaxed); }
 
-// sig = X w over all (prompt, action), standardised by its population sd; the features themselves go to world.feature when it keeps them.
+// Draws the features X and a hidden direction v. Returns X v of all responses, standardised: the part of e that features explain. Stores X
+// in w.feature if the world keeps features.
 std::vector<double> draw_features(BanditWorld& w, int features, std::uint64_t key, const std::atomic<bool>* stop) {
   const std::size_t rows = static_cast<std::size_t>(w.prompts) * w.actions;
   std::vector<double> direction(features), signal(rows);
@@ -197,7 +199,7 @@ BanditWorld make_bandit(const BanditConfig& config, const WorldSource& source, s
         q = clip(q - profile.hack_penalty, 1.0, w.levels);
         if (w.features > 0) w.feature[static_cast<std::size_t>(p) * w.features * w.width + a] += 1.0f;
       }
-      // true quality lives on a grid of 1/16 level, or on whole levels
+      // true quality is on a grid of 1/16 level, or on whole levels
       const double grid = config.quality == QualityKind::integer ? 1.0 : 16.0;
       const double on_grid = math::floor(q * grid + 0.5) / grid;
       w.quality16[cell] = static_cast<std::uint16_t>(on_grid * 16.0);

@@ -1,4 +1,4 @@
-// Counts pairs of responses in whole numbers: rank sums, and so W, come from the same counts as flips and ties.
+// Counts in integers how pairs of responses are ordered. Kendall's W, flips and ties follow from these counts.
 #include "envs/judge/prompt_statistics.hpp"
 
 #include <algorithm>
@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::size_t level_codes = 256;
 
-/// What the levels of a matrix count up to.
+/// Counts over a matrix of levels.
 struct Counts {
-  std::int64_t opposite = 0;      ///< (pair of responses, pair of columns) ordered oppositely
-  std::int64_t tied = 0;          ///< (pair of responses, column) that are equal
+  std::int64_t opposite = 0;      ///< number of (pair of responses, pair of columns) with opposite order
+  std::int64_t tied = 0;          ///< number of (pair of responses, column) with equal levels
   double ties = 0;                ///< sum of t^3 - t over each column's groups of t equal levels
-  std::vector<std::int64_t> net;  ///< [M] (other response, column) below it less those above: doubled rank sum less N (M + 1)
+  std::vector<std::int64_t> net;  ///< [M] number of (other response, column) below it - number above it = 2 rank sum - N (M + 1)
 };
 
 struct Matrix {
@@ -25,12 +25,12 @@ struct Matrix {
   const std::uint8_t* row(std::size_t r) const { return level.data() + r * n; }
 };
 
-/// Every pair of responses over all columns: M^2 N / 2 comparisons.
+/// Counts by comparing every pair of responses in all columns: M^2 N / 2 comparisons.
 void count_by_pairs(const Matrix& x, Counts& c) {
   for (std::size_t a = 0; a < x.m; ++a)
     for (std::size_t b = a + 1; b < x.m; ++b) {
       const std::uint8_t *p = x.row(a), *q = x.row(b);
-      std::int64_t above = 0, below = 0;  // columns that put a above b, and below
+      std::int64_t above = 0, below = 0;  // number of columns with a above b; with a below b
       for (std::size_t j = 0; j < x.n; ++j) above += p[j] > q[j], below += p[j] < q[j];
       c.opposite += above * below;
       c.tied += static_cast<std::int64_t>(x.n) - above - below;
@@ -39,7 +39,7 @@ void count_by_pairs(const Matrix& x, Counts& c) {
     }
 }
 
-/// Every pair of columns by its table of levels: N^2 / 2 times M + K^2 additions.
+/// Counts by the joint table of levels of every pair of columns: N^2 / 2 times M + K^2 additions.
 void count_by_columns(const Matrix& x, std::size_t k, Counts& c) {
   std::vector<std::int64_t> joint(k * k), count(k), lower(k);
   for (std::size_t i = 0; i < x.n; ++i) {
@@ -55,9 +55,9 @@ void count_by_columns(const Matrix& x, std::size_t k, Counts& c) {
     for (std::size_t j = i + 1; j < x.n; ++j) {
       std::fill(joint.begin(), joint.end(), 0);
       for (std::size_t r = 0; r < x.m; ++r) ++joint[x.row(r)[i] * k + x.row(r)[j]];
-      std::fill(count.begin(), count.end(), 0);  // of the levels above v in column i: responses by their level in column j
+      std::fill(count.begin(), count.end(), 0);  // of responses above level v in column i: number by level in column j
       for (std::size_t v = k; v-- > 0;) {
-        std::int64_t opposite = 0;  // above in i, below in j
+        std::int64_t opposite = 0;  // number of responses above in column i, below in column j
         for (std::size_t w = 0; w < k; ++w) {
           c.opposite += joint[v * k + w] * opposite;
           opposite += count[w];
@@ -68,7 +68,7 @@ void count_by_columns(const Matrix& x, std::size_t k, Counts& c) {
   }
 }
 
-/// Sum of t^3 - t = sum over responses of t^2 - 1, t = how many in the column have its level.
+/// Sum of t^3 - t over groups of t equal levels in a column = sum over (response, column) of t^2 - 1, t = size of its group.
 double sum_of_ties(const Matrix& x) {
   std::int64_t count[level_codes] = {};
   double ties = 0;
@@ -130,11 +130,11 @@ void rows(const Matrix& x, PromptStatistics& out) {
   out.row_sd = deviations / std::sqrt(n * (n - 1)) / static_cast<double>(x.m);
 }
 
-/// The prompt's matrix; `level` takes its rows. Returns N.
+/// Stores the matrix of a prompt in `level`, row after row. Returns its number of columns N.
 std::size_t gather(const ScoreTable& table, const ScoreTable::Prompt& prompt, std::vector<std::uint8_t>& level) {
   level.clear();
   const auto responses = table.responses_of(prompt);
-  // usually all responses are rated in the same columns, and all answers could be read
+  // fast path for the usual case: all responses have the same columns, and all answers could be read
   const bool plain = std::all_of(responses.begin(), responses.end(), [&](const ScoreTable::Response& r) {
     const auto own = table.columns_of(r), first = table.columns_of(responses[0]);
     const auto levels = table.levels_of(r);

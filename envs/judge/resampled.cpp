@@ -1,4 +1,4 @@
-// Counts of each response and judge, how far they are drawn to their level's row, and the distributions that follow.
+// Makes the distributions of a resampled judge: counts scores by response and judge, and fits the weight c of the level's frequencies.
 #include "envs/judge/resampled.hpp"
 
 #include <algorithm>
@@ -15,13 +15,13 @@
 namespace odrpo {
 namespace {
 
-constexpr std::uint64_t most_compared = 200'000;  // scores of a redrawn table
-constexpr double redrawn_scores = 200'000;        // of all redrawn tables of one concentration
+constexpr std::uint64_t most_compared = 200'000;  // most scores of the table that redrawn tables are compared with
+constexpr double redrawn_scores = 200'000;        // scores of all redrawn tables together, for one concentration c
 constexpr std::uint64_t most_entries = 1 << 24;   // probabilities of all distributions: 128 MiB
 
-using ScoreCounts = std::vector<std::uint32_t>;  // how many scores of each judge and level, [J][K]
+using ScoreCounts = std::vector<std::uint32_t>;  // [J][K] number of a response's scores by judge and level
 
-/// Scores of one response by judge and level; false where there are none.
+/// Counts the scores of one response by judge and level. Returns false if there are none.
 bool count_scores(const ScoreTable& table, const ScoreTable::Response& response, ScoreCounts& out) {
   out.assign(table.judges.size() * table.values.size(), 0);
   bool any = false;
@@ -32,21 +32,21 @@ bool count_scores(const ScoreTable& table, const ScoreTable::Response& response,
   return any;
 }
 
-/// How often each judge gives each score to responses of each level: [level][judge][score].
+/// The frequencies p of ResampledJudge: P(score | level of the response, judge), [level][judge][score].
 class LevelRows {
  public:
   LevelRows(const ScoreTable& table, RowCentre centre) : levels_(table.values.size()), judges_(table.judges.size()), centre_(centre) {
     const std::vector<double> pooled = level_frequencies(table, centre);
     rows_.assign(levels_ * judges_ * levels_, 0);
     for (const auto& response : table.responses) {
-      if (judges_ == 1) break;  // the pooled row is the judge's
+      if (judges_ == 1) break;  // the frequencies of all judges are those of the only one
       std::size_t level = levels_;
       for_each_score(table, response, [&](int score, std::uint32_t column) {
         if (level == levels_) level = level_of(table, response, centre);
         rows_[(level * judges_ + table.columns[column].judge) * levels_ + static_cast<std::size_t>(score) - 1] += 1;
       });
     }
-    for (std::size_t at = 0; at < rows_.size(); at += levels_) {  // (level, judge)
+    for (std::size_t at = 0; at < rows_.size(); at += levels_) {  // each (level, judge)
       const double* all = pooled.data() + at / levels_ / judges_ * levels_;
       double n = 0;
       for (std::size_t k = 0; k < levels_; ++k) n += rows_[at + k];
@@ -55,7 +55,8 @@ class LevelRows {
   }
 
   RowCentre centre() const { return centre_; }
-  /// The distribution of a judge with these counts [K] of a response of that level, at concentration c; without scores and c the row itself.
+  /// Sets out[k] = (n_k + c p_k) / (N + c): the distribution of a judge who gave a response of this level the counts n_k. If N + c = 0,
+  /// it is p.
   void distribution(std::size_t level, std::size_t judge, const std::uint32_t* counts, double c, double* out) const {
     const double* row = rows_.data() + (level * judges_ + judge) * levels_;
     double n = 0;
@@ -69,7 +70,7 @@ class LevelRows {
   std::vector<double> rows_;
 };
 
-/// Squared differences of the moments over their tolerances between a table and tables redrawn from the distributions of a concentration.
+/// Distance between the given table and tables redrawn with concentration c: sum over moments of (difference / tolerance)^2.
 class Distance {
  public:
   Distance(const ScoreTable& table, const LevelRows& rows)
@@ -97,7 +98,7 @@ class Distance {
   }
 
  private:
-  // ratings of a response are in order of judge: each judge's distribution is made once
+  // draws all scores of the table anew. The ratings of a response are in order of judge, so that each judge's distribution is made once
   void redraw(double c, std::vector<ScoreTable>& out) const {
     const std::size_t levels = table_.values.size();
     std::vector<std::uint32_t> counts(levels);
@@ -132,7 +133,7 @@ class Distance {
   std::uint32_t repeats_;
 };
 
-/// The nearest concentration, by golden section on a scale of logarithms.
+/// The concentration c of least distance, by golden-section search over log c.
 double fit_concentration(const Distance& distance) {
   constexpr double golden = 0.6180339887498949;
   double low = math::log(0.01), high = math::log(1000);
@@ -152,7 +153,7 @@ double fit_concentration(const Distance& distance) {
   return math::exp(0.5 * (low + high));
 }
 
-/// A choice of prompts whose distributions have room.
+/// Returns the table, or a random choice of its prompts whose distributions fit into the limits.
 ScoreTable with_room(const ScoreTable& whole) {
   const std::uint64_t judges = whole.judges.size(), levels = whole.values.size();
   const std::uint64_t most = std::min({std::uint64_t{most_resampled}, most_distributions / judges, most_entries / (judges * levels)});
@@ -209,10 +210,11 @@ ResampledJudge resample_responses(const ScoreTable& whole, RowCentre centre) {
 
 namespace {
 
-/// Counts of every (level, score), responses of each level, and the variance of a score around its response's mean.
+/// Statistics of responses with two scores or more: number of scores by (level of the response, score), number of responses by level,
+/// variance of a score around its response's mean.
 struct LevelCounts {
-  std::vector<double> of;  ///< [K][K]
-  std::vector<long> rows;  ///< [K]
+  std::vector<double> of;  ///< [K][K] number of scores by (level, score)
+  std::vector<long> rows;  ///< [K] number of responses by level
   double variance = 0;
 };
 LevelCounts count(const ScoreTable& table, RowCentre centre) {
@@ -245,7 +247,7 @@ std::size_t level_of(const ScoreTable& table, const ScoreTable::Response& respon
     std::vector<std::size_t> scores;
     for_each_score(table, response, [&](int level, std::uint32_t) { scores.push_back(static_cast<std::size_t>(level)); });
     std::sort(scores.begin(), scores.end());
-    sum = parts = 0;  // of each score, as many quarters as lie in the middle half
+    sum = parts = 0;  // each of the n sorted scores is 4 quarters; its weight is the number of its quarters in the middle half
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t from = std::max(4 * i, n), to = std::min(4 * i + 4, 3 * n), part = from < to ? to - from : 0;
       sum += part * scores[i], parts += part;

@@ -1,4 +1,4 @@
-// From a table of scores to responses that keep their own scores: a judge without a model (docs/raters.md).
+// Makes a judge without a parametric model: each response gets a distribution near the frequencies of its own scores (docs/raters.md).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,39 +11,39 @@
 
 namespace odrpo {
 
-// How often each score is given to responses of each level: the rows that resampled responses are drawn to (docs/raters.md).
+// Frequencies of scores given a response's level. The distributions of resampled responses are mixed with these (docs/raters.md).
 
-inline constexpr int thin_row = 20;  ///< a level that fewer responses have is smoothed
+inline constexpr int thin_row = 20;  ///< the frequencies of a level that fewer responses have are smoothed
 
-/// What is taken for a response's level: the mean of its scores, or that of the middle half of them, which outliers do not move.
+/// Which centre of its scores is a response's level: the mean, or the mean of the middle half of them, which outliers do not change.
 enum class RowCentre { mean, middle };
 
-/// The level of a response that has scores, from 0: their centre, a half rounded up.
+/// The level, from 0, of a response that has scores: the centre of its scores, rounded to a whole level (halves upwards).
 std::size_t level_of(const ScoreTable& table, const ScoreTable::Response& response, RowCentre centre);
 
-/// [K][K]: the frequencies of the scores of all judges, a row for each level; level_of() says a response's level. Of
-/// the responses with two scores or more, because one score lies on its own mean. A level that fewer than thin_row of them have gets half a
-/// count of a lattice Gaussian around it, whose sd is that of a score around its response's mean (N - 1 in the denominator). Throws
-/// Failure(Exit::bad_input) when K is 1, or no response has two scores.
+/// [K][K]: P(score | level of the response), from the scores of all judges. Only responses with two scores or more count, because a single
+/// score lies on its own mean. To a level with fewer than thin_row such responses, half a count of a lattice Gaussian around the level is
+/// added. Its sd is that of scores around their response's mean (N - 1 in the denominator). Throws Failure(Exit::bad_input) when K is 1,
+/// or no response has two scores.
 std::vector<double> level_frequencies(const ScoreTable& table, RowCentre centre = RowCentre::mean);
 
-inline constexpr std::uint32_t most_resampled = 65'536;  ///< responses; of a table with more, prompts are chosen at random (fewer for
-                                                         ///< large panels, by most_distributions and 128 MiB)
+inline constexpr std::uint32_t most_resampled = 65'536;  ///< most responses; of a larger table, prompts are chosen at random (fewer for
+                                                         ///< large panels, because of most_distributions and 128 MiB)
 
+/// A resampled judge: the responses with their distributions, and how these were made.
 struct ResampledJudge {
   std::shared_ptr<const ScoredResponses> responses;
-  double concentration = 0;  ///< c: how many scores of its level's row join a judge's own scores of a response
-  std::string reason;        ///< why c is not fitted but 0, a clause without a full stop; empty where it is fitted
+  double concentration = 0;  ///< c: weight of the frequencies p of the response's level, as a number of scores
+  std::string reason;        ///< why c is 0 instead of fitted, a clause without a full stop; empty where c is fitted
 };
 
-/// Judge j, who gave a response n_k of N scores, has the distribution (n_k + c p_k) / (N + c) there. p is the frequency of j's scores of all
-/// responses of that level (mean score of all judges, a half rounded up), in panels with one score of the pooled row joined to it
-/// (level_frequencies()); a judge who did not score the response has p there. c, 0.01 to 1000, is where redrawn tables come nearest to this
-/// one in median and mean W, flips, ties, rows without spread, row deviation and that of each judge's own scores, each over its tolerance
-/// (moment_tolerance()). Where no judge scored a response twice, its scores are taken as lasting: c = 0. Throws Failure(Exit::bad_input) as
-/// level_frequencies() does, for more than most_judges judges, and when no prompt has two responses with scores; Failure(Exit::limits)
-/// where every prompt is too large.
-/// With RowCentre::middle the level of a response and its true quality are those of the middle half of its scores.
+/// Makes the distributions. If judge j gave a response N scores, n_k of them score k, then P(score k) = (n_k + c p_k) / (N + c). If j gave
+/// it none, P(score k) = p_k. p_k is the frequency of score k in j's scores of all responses of the same level (level_of()). In panels,
+/// p also counts one score with the frequencies of all judges (level_frequencies()). The fit chooses c, 0.01 to 1000, such that tables
+/// redrawn from the distributions resemble the given table most. Seven statistics are compared (median and mean W, flips, ties, three of
+/// the spread of scores), each over its moment_tolerance(). If no judge scored a response twice, c = 0. With RowCentre::middle, level and
+/// true quality come from the middle half of a response's scores. Throws Failure(Exit::bad_input) as level_frequencies() does, for more
+/// than most_judges judges, and when no prompt has two responses with scores; Failure(Exit::limits) if every prompt is too large.
 ResampledJudge resample_responses(const ScoreTable& table, RowCentre centre = RowCentre::mean);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// Scores that a rater gives in its own world, rated as in training; and how many independent calls N calls are worth.
+// Simulates scores of a rater in its own world, call by call as in training, and computes how many independent calls N calls are worth.
 #include "envs/judge/simulate_scores.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ SimulatedScores simulate_scores(RaterConfig rater, BanditConfig config, int samp
   const int levels = config.levels, prompts = config.prompts, responses = config.actions;
   const BanditWorld world = make_bandit(config, resolve_source(config, rater), key, false);
   rater.sampling = Sampling::draws;
-  rater.aggregate = Aggregate::mode;  // calls are kept, not aggregated
+  rater.aggregate = Aggregate::mode;  // any aggregate will do: the calls are kept
   rater.stop = 0;
   DistributionCache distributions(rater, levels, 1);
   const std::atomic<bool> never{false};
@@ -74,7 +74,8 @@ SimulatedScores simulate_scores(RaterConfig rater, BanditConfig config, int samp
   return out;
 }
 
-// Moments of single calls from the rows of a rated world; what responses of one quality, rated by one judge, differ in is shared error.
+// Error variances from the exact distribution of single calls. If a judge's mean scores of two responses of equal quality differ, the
+// difference is an error that all its calls share.
 
 namespace {
 
@@ -84,7 +85,7 @@ struct Moments2 {
   double mean = 0, variance = 0;
 };
 
-/// Of a score from its thresholds; answers that cannot be read are left out.
+/// Mean and variance of a call's score, given that it can be read. `row` is the index of its row of thresholds.
 Moments2 moments_of_row(const RatedWorld& rated, std::uint32_t row, int outcomes) {
   std::vector<double> distribution(static_cast<std::size_t>(outcomes));
   distribution_of_row(rated, row, distribution);
@@ -99,23 +100,23 @@ Moments2 moments_of_row(const RatedWorld& rated, std::uint32_t row, int outcomes
   return {mean, squares / all - mean * mean};
 }
 
-/// Responses of one quality before one judge.
+/// One judge and one quality: number of responses, and sum of the judge's mean scores of them.
 struct Bin {
   double n = 0, sum = 0;
 };
 
-/// What a judge says of a response beyond what it says of others as good: shared by all its calls. Freed of the response's part in the
-/// mean.
+/// Lasting error of a judge about a response, which all its calls share. It is the judge's mean score of the response - its mean over all
+/// responses of equal quality. The root corrects for the response's own part in that mean.
 double lasting_error(const Bin& bin, const Moments2& call) {
   return bin.n > 1 ? (call.mean - bin.sum / bin.n) * math::sqrt(bin.n / (bin.n - 1)) : 0;
 }
 
-using Calls = std::vector<std::pair<const Bin*, Moments2>>;  // of a response, one for each judge
+using Calls = std::vector<std::pair<const Bin*, Moments2>>;  // of one response: for each judge its Bin and the moments of a call
 
-/// Error variance of the mean of N calls, each of a judge drawn anew: what the judges err by on average is shared, all else is noise of a
-/// call, severity too.
+/// Error variance of the mean of N calls to random judges. All calls share the judges' mean error; everything else, severity included, is
+/// independent noise of a call.
 double of_any_judge(const Calls& of, int votes) {
-  double quality = 0;  // what judges say on average of responses as good
+  double quality = 0;  // mean score over judges of responses of this quality
   for (const auto& [bin, call] : of) quality += bin->sum / bin->n / static_cast<double>(of.size());
   double shared = 0, squares = 0, noise = 0;
   for (const auto& [bin, call] : of) {
@@ -143,8 +144,8 @@ std::vector<EffectiveVotes> effective_votes(RaterConfig rater, BanditConfig conf
   const int judges = panel_size(rater.noise), turns = rated.turns, outcomes = distributions.outcomes().count;
   const std::size_t cells = world.quality16.size();
 
-  std::map<std::uint32_t, Moments2> known;  // by row
-  std::map<std::pair<int, int>, Bin> bins;  // by quality and judge
+  std::map<std::uint32_t, Moments2> known;  // by index of the row of thresholds
+  std::map<std::pair<int, int>, Bin> bins;  // by (quality, judge)
   std::vector<Calls> calls;                 // [responses][turns]
   for (int p = 0; p < world.prompts; ++p)
     for (int a = 0; a < world.actions; ++a) {
@@ -160,7 +161,7 @@ std::vector<EffectiveVotes> effective_votes(RaterConfig rater, BanditConfig conf
         of.emplace_back(&bin, at->second);
       }
     }
-  // of the mean of N calls: what each turn's calls err by is shared, their noise is not
+  // error variance of the mean of N calls, summed over responses. Calls to one judge share its lasting error, but not their noise
   const auto error_variance = [&](int votes) {
     double sum = 0;
     for (const auto& of : calls) {
@@ -179,7 +180,7 @@ std::vector<EffectiveVotes> effective_votes(RaterConfig rater, BanditConfig conf
     }
     return sum;
   };
-  double one = 0;  // of a single call; of judges in turn the mean over them
+  double one = 0;  // error variance of a single call, summed over responses; a mean over judges if these answer in turn
   if (rated.any_judge) one = error_variance(1);
   else
     for (const auto& of : calls)

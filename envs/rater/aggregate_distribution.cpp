@@ -1,4 +1,4 @@
-// The exact distributions of what N iid scores become: their integer score by any aggregate, their median, their sum; and of a vote that stops early.
+// Computes exact distributions for N iid scores: the median, the sum, the integer score of any aggregate, and a vote that stops early.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -11,7 +11,7 @@
 namespace odrpo {
 namespace {
 
-/// Probabilities of consecutive values, those below `negligible` cut off at both ends; 8 zeros before and after for series::multiply.
+/// Probabilities of consecutive values, first, first + 1, .... Has 8 zeros before and after them, which series::multiply needs.
 struct Support {
   static constexpr double negligible = 1e-60;  // far below what 12 digits of a probability can show
   int first = 0, length = 0;
@@ -20,7 +20,7 @@ struct Support {
   const double* begin() const { return data.data() + series::block; }
 
   explicit Support(int most) : length(most), data(static_cast<std::size_t>(most) + 3 * series::block, 0.0) {}
-  /// Leaves out the ends.
+  /// A copy without the probabilities below `negligible` at both ends.
   Support trimmed() const {
     int low = 0, high = length;
     while (low < high && begin()[low] < negligible) ++low;
@@ -42,7 +42,7 @@ Support sum_of(const Support& a, const Support& b) {
 }  // namespace
 
 void median_distribution(std::span<const double> pmf, int votes, std::span<double> out) {
-  // k is the place-th smallest of N: a < place scores lie below it and b >= place - a are equal to it, every term positive
+  // level k is the median if a < place scores lie below it and b >= place - a equal it, place = (N + 1) / 2; every term is positive
   int levels = 0;
   for (const double p : pmf) levels += p > 0;
   check_distribution_size(static_cast<std::size_t>(levels), votes);
@@ -53,7 +53,7 @@ void median_distribution(std::span<const double> pmf, int votes, std::span<doubl
     out[k] = 0;
     if (!(pmf[k] > 0)) continue;
     if (levels == 1) {
-      out[k] = 1;  // a certain score is exactly certain
+      out[k] = 1;  // a score that is certain gets exactly 1
       continue;
     }
     double less = 0, more = 0;
@@ -78,7 +78,7 @@ void median_distribution(std::span<const double> pmf, int votes, std::span<doubl
 }
 
 void sum_distribution(std::span<const double> pmf, int votes, std::span<double> out) {
-  // by squaring: the distribution of 2n scores is that of n scores convolved with itself
+  // by repeated squaring: the distribution of the sum of 2n scores is that of n scores convolved with itself
   check_distribution_size(0, votes);
   std::fill(out.begin(), out.end(), 0.0);
   Support one(static_cast<int>(pmf.size()));
@@ -107,12 +107,12 @@ void whole_distribution(const RaterConfig& rater, std::span<const double> pmf, i
   vote_distribution(pmf, votes, rater.tie, out, most);
 }
 
-// The distribution of a vote that ends with the k-th equal score.
+// The distribution of a vote that ends when some score was given k times.
 //
-// A dropped call changes nothing but the number of readable calls that N calls hold, R ~ Bin(N, 1 - dropped). In the sequence of readable
-// calls score j wins at call n when it has k - 1 of the n - 1 before, every other score fewer than k, and call n says j:
+// Dropped calls only make the number of readable calls random: R ~ Bin(N, 1 - dropped). Score j wins at readable call n <= R if call n
+// gives j for the k-th time, and the n - 1 calls before it gave any other score fewer than k times.
 //   P(j wins at n) = C(n-1, k-1) p_j^k (n-k)! [x^(n-k)] prod_{i != j} sum_{c<k} (p_i x)^c / c!      if R >= n
-// After R calls without a winner all counts are below k, and the mode of these R scores is the score.
+// If there is no winner after R calls, the result is the mode of these R scores.
 //   E[calls] = sum_{c<N} P(no winner after c calls) = 1 / (1 - dropped) sum_n P(no winner in n readable calls) P(R > n)
 // All terms are positive, and scaled by lambda as in vote_distribution.cpp.
 
@@ -120,14 +120,14 @@ namespace {
 
 using series::multiply, series::Rows;
 
-/// The live levels' terms (lambda p)^c / c!, c = 0..k.
+/// Terms (lambda p)^c / c!, c = 0..k, of the levels with positive probability p.
 struct StopTerms {
   int stop = 0, levels = 0;
   double lambda = 1;
-  std::vector<int> level;  // place in the pmf
+  std::vector<int> level;  // index in the pmf
   std::vector<double> of_level;
   const double* term(int i) const { return of_level.data() + static_cast<std::size_t>(i) * (stop + 1); }
-  /// Most readable calls without a winner.
+  /// Most readable calls after which there may be no winner.
   int most_open() const { return levels * (stop - 1); }
 };
 
@@ -145,19 +145,19 @@ StopTerms make_terms(std::span<const double> pmf, int stop, int votes) {
   return t;
 }
 
-/// rows[to] = rows[from] times sum_{c<k} of a level, up to x^degree.
+/// rows[to] = rows[from] times the series sum_{c<k} (lambda p x)^c / c! of a level, up to x^degree.
 void grow(const StopTerms& t, Rows& rows, int from, int to, int level, int degree) {
   rows.length[to] = std::min(degree + 1, rows.length[from] + t.stop - 1);
   multiply<false>(rows[from], rows.length[from], t.term(level), t.stop, rows[to], rows.length[to]);
 }
 
-/// P(R >= n) from P(R = n), n = 0..N.
+/// Converts P(R = n) to P(R >= n), n = 0..N.
 std::vector<double> tail_of(std::vector<double> read) {
   for (std::size_t n = read.size() - 1; n > 0; --n) read[n - 1] += read[n];
   return read;
 }
 
-/// out[j] += the probability that j wins, with n readable calls or more of probability at_least[n].
+/// out[j] += P(score j wins). at_least[n] is P(R >= n), the probability of n or more readable calls.
 void add_winners(const StopTerms& t, std::span<const double> at_least, std::span<double> out) {
   const int last = std::min(static_cast<int>(at_least.size()) - 1, t.most_open() + 1), degree = last - t.stop;
   Rows before(t.levels + 1, degree + 1), behind(t.levels + 1, degree + 1), others(1, degree + 1);
@@ -187,11 +187,11 @@ std::vector<double> readable_calls(double dropped, int votes) {
 }  // namespace
 
 void stop_distribution(const RaterConfig& rater, std::span<const double> pmf, double dropped, int votes, std::span<double> out) {
-  constexpr double negligible = 1e-17;  // a number of read calls less likely than this is left out: 1024 of them make 1e-14
+  constexpr double negligible = 1e-17;  // less likely numbers of readable calls are left out; 1024 of them change a result by 1e-14
   const StopTerms t = make_terms(pmf, rater.stop, votes);
   const std::vector<double> read = readable_calls(dropped, votes);
   std::fill(out.begin(), out.end(), 0.0);
-  if (t.levels == 1) out[t.level[0]] = 1 - read[0];  // a certain score is exactly certain
+  if (t.levels == 1) out[t.level[0]] = 1 - read[0];  // a score that is certain gets exactly P(any call is read)
   if (t.levels < 2) return;
   add_winners(t, tail_of(read), out);
   std::vector<double> open(pmf.size());

@@ -1,4 +1,4 @@
-// Which outcomes an aggregated score has, and how likely each is.
+// Lists the possible values (outcomes) of an aggregated score, and computes how likely each is.
 #include "envs/rater/distribution_table.hpp"
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 namespace odrpo {
 namespace {
 
-/// Scores that one readable call can give: lowest..K.
+/// Number of scores that one readable call can give: lowest..K.
 int scores_of(const RaterConfig& rater, int levels) { return levels + 1 - lowest_score(rater); }
 
-/// What a readable call says: its distribution without the outcome "no score".
+/// Distribution of a call given that it is read: removes the last outcome, "no score", and divides by the sum of the others.
 std::vector<double> readable_distribution(std::span<const double> call) {
   std::vector<double> readable(call.begin(), call.end() - 1);
   const double share = 1 - call.back();
@@ -33,9 +33,10 @@ void farey(int order, Use&& use) {
   }
 }
 
-constexpr double negligible = 1e-17;  // a number of read calls less likely than this is left out: 1024 of them make 1e-14
+constexpr double negligible = 1e-17;  // numbers of readable calls that are less likely are left out; 1024 of them change a result by 1e-14
 
-/// The distribution over what is left of `votes` calls: votes and medians of n calls, or the fractions S / n.
+/// Distribution of the aggregate where n of `votes` calls can be read, n random: their vote, median, or mean S / n. `pmf` is that of a call
+/// that is read.
 void mixed_distribution(const RaterConfig& rater, const Outcomes& outcomes, std::span<const double> pmf, int votes, std::span<double> out) {
   const std::vector<double> read = series::binomial(rater.parse_failure, votes);  // calls that can be read
   std::fill(out.begin(), out.end(), 0.0);
@@ -86,7 +87,7 @@ Outcomes make_outcomes(const RaterConfig& rater, int levels, int votes) {
     if (has_gaps(rater)) o.missing = o.count - 1;
     return o;
   }
-  // a mean is the double nearest S / n, then the float nearest that: by_draws computes the same
+  // a mean is S / n in double, rounded to float, as by_draws() computes it (envs/bandit/rate_stage.cpp)
   const auto add = [&](int s, int n) { o.value.push_back(static_cast<float>(static_cast<double>(s) / n)); };
   if (!has_gaps(rater)) {
     for (int s = 0; s <= votes * steps; ++s) add(o.lowest * votes + s, votes);
@@ -144,13 +145,14 @@ double aggregate_calls(const RaterConfig& rater, std::span<const double> call, i
 
 namespace {
 
-// How many numbers of read calls are likely enough to have a distribution of their own (negligible).
+// Estimates how many numbers of readable calls are not `negligible`. Each needs a distribution of its own.
 double likely_reads(const RaterConfig& rater, double votes) {
   const double p = rater.parse_failure;
   return has_gaps(rater) ? std::min(1 + votes / 3, 9 + 17 * math::sqrt(votes * p * (1 - p))) : 1;
 }
 
-// What is left to the mode where a rater stops early: most readable calls without a winner, and how many such numbers of them are likely.
+// For a rater that stops early: the most readable calls after which no score may have `stop` votes. Also how many likely numbers of
+// readable calls are no larger than that.
 struct Open {
   int most;
   double distributions;
@@ -176,7 +178,7 @@ double distribution_cases(const RaterConfig& rater, int levels, int votes) {
 double aggregate_seconds(const RaterConfig& rater, int levels, int votes) {
   if (rater.aggregate == Aggregate::expected) return 0;
   if (stops_early(rater, votes)) {
-    // the distributions of n calls without a winner have less to sum than those of any n calls
+    // an upper bound: the distributions of n calls without a winner have fewer terms than those of n calls
     RaterConfig mode = rater;
     mode.stop = 0;
     if (has_gaps(rater)) mode.parse_failure = 0;
@@ -184,13 +186,13 @@ double aggregate_seconds(const RaterConfig& rater, int levels, int votes) {
     const double distributions = open.distributions > 0 ? open.distributions * aggregate_seconds(mode, levels, open.most) : 0;
     return distributions + stop_seconds(rater, scores_of(rater, levels), votes);
   }
-  // curves above what was measured at K = 5, 10, 100 and N up to 1024 (docs/lab/vote-laws.md)
+  // these formulas lie above the times measured at K = 5, 10, 100 and N up to 1024 (docs/lab/vote-laws.md)
   const double n = votes, k = scores_of(rater, levels);
   double seconds = 1.1e-8 * n * n * math::sqrt(n) * levels * levels / 100.0;  // the mode: 0.36 s at N = 1024, K = 10
   if (rater.aggregate == Aggregate::median) {
     seconds = 1e-7 * k + 2.2e-10 * k * n * n;
   } else if (rater.aggregate == Aggregate::mean) {
-    const double width = std::min(n * (k - 1) + 1, 8 * math::sqrt(n) * (k - 1));  // sums that are likely enough to be kept
+    const double width = std::min(n * (k - 1) + 1, 8 * math::sqrt(n) * (k - 1));  // number of sums whose probability is not negligible
     seconds = 1e-6 + 2e-10 * width * width + 2e-9 * count_outcomes(rater, levels, votes);
   } else if (rater.tie == TieRule::median_low) {
     seconds *= 2.5;
@@ -200,8 +202,8 @@ double aggregate_seconds(const RaterConfig& rater, int levels, int votes) {
   return seconds * likely_reads(rater, votes);
 }
 
-// bit 0 hack, 1..4 veto class + 1, then 5..7 spread class, 8..19 quality, 20..22 offset class, 23..25 judge class, 26..31 judge, 32..34
-// bias class; where the judge would be of_distribution, the distribution in 5..25 instead
+// Bits of a row code: 0 hack, 1..4 veto class + 1, 5..7 spread class, 8..19 quality in 1/16 level, 20..22 offset class, 23..25 judge class,
+// 26..31 judge, 32..34 bias class. If bits 26..31 are of_distribution, bits 5..25 are Traits::distribution.
 namespace {
 constexpr std::uint64_t of_distribution = 63;
 }

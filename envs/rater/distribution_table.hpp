@@ -1,5 +1,5 @@
-// Outcomes of an aggregated score and their exact distribution: what a row of a rater's table says, before it becomes thresholds; the distribution of a vote that
-// stops early; products of power series.
+// Computes the possible values (outcomes) of an aggregated score, their exact distribution, and thresholds for drawing from it. Also for
+// votes that stop early. Has products of power series, by which these distributions are computed.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -11,73 +11,77 @@
 
 namespace odrpo {
 
-/// The outcomes of a row, in order. Integer scores: lowest, lowest + 1, .., K; the mean of several calls: all fractions that it can be, in
-/// ascending order. An outcome "no score" comes last.
+/// The possible values of a response's reward, in order. Integer scores: lowest, lowest + 1, .., K. Means of several calls: all possible
+/// values, ascending. Where a response may end without a score, "no score" is the last outcome.
 struct Outcomes {
-  int count = 0;             ///< outcomes, "no score" included
-  int lowest = 1;            ///< score of the first outcome (integer scores), lowest value (means)
-  int missing = -1;          ///< outcome that means no score; -1 = none
-  std::vector<float> value;  ///< [count] of a mean, NaN for no score; empty for integer scores
-  /// Where calls may be left out (drop), means are i + a / b with a / b of the Farey sequence of order `votes`: outcome of S / n =
-  /// (S div n - lowest) per_level + rank[n (n - 1) / 2 + S mod n]. Empty otherwise.
+  int count = 0;             ///< number of outcomes, "no score" included
+  int lowest = 1;            ///< lowest score of a call; for integer scores that of the first outcome
+  int missing = -1;          ///< index of the outcome "no score"; -1 = there is none
+  std::vector<float> value;  ///< [count] the mean that each outcome stands for, NaN for no score; empty for integer scores
+  /// Only for means where calls may be dropped; else empty. There a mean is i + a / b with a / b in the Farey sequence of order `votes`.
+  /// If n calls are read and their scores sum to S, the outcome is number (S div n - lowest) per_level + rank[n (n - 1) / 2 + S mod n].
   std::vector<std::int32_t> rank;
-  int per_level = 0;
+  int per_level = 0;  ///< number of fractions a / b; 0 where `rank` is empty
 };
 
-inline constexpr double max_outcomes = 1 << 24;  ///< of one row; more are refused
+inline constexpr double max_outcomes = 1 << 24;  ///< of one reward; raters that need more are refused
 
-/// How many outcomes a row of `votes` calls on `levels` levels has (within 1 % where calls may be left out and votes > 64). At once.
+/// Number of outcomes of the reward of `votes` calls on `levels` levels. Fast. Accurate to 1 % for means of > 64 calls that may be dropped.
 double count_outcomes(const RaterConfig& rater, int levels, int votes);
 
-/// The outcomes themselves. Throws Failure(Exit::limits) for more than max_outcomes.
+/// Lists the outcomes of the reward of `votes` calls. Throws Failure(Exit::limits) for more than max_outcomes.
 Outcomes make_outcomes(const RaterConfig& rater, int levels, int votes);
 
-/// Distribution of one call: a row of the rater's channel, then unreadable answers by its policy. `call` has an entry for each outcome of one vote.
+/// Sets `call`, [outcomes of one call], to the distribution of one call: the channel's for these traits, changed by the policy for
+/// unreadable answers.
 void call_distribution(const RaterConfig& rater, const Channel& channel, const Traits& traits, int levels, std::span<double> call);
 
-/// Distribution of the aggregate of `votes` iid calls: out[outcome], from call_distribution's row of one. Absolute error below 1e-12. Throws
-/// Failure(Exit::limits) like vote_distribution.
+/// Sets `out`, [outcomes], to the distribution of the aggregate of `votes` iid calls. `call` is the distribution of one call, from
+/// call_distribution(). Absolute error below 1e-12. Throws Failure(Exit::limits) like vote_distribution().
 void aggregate_distribution(const RaterConfig& rater, const Outcomes& outcomes, std::span<const double> call, int votes, std::span<double> out);
 
-/// Expected calls about a response where N = `votes` iid calls may end early (stop), repeated answers apart; else N. `call` as above.
+/// Expected number of calls about a response: `votes`, or fewer where they end early (stop). Repeated requests do not count. `call` is the
+/// distribution of one call.
 double aggregate_calls(const RaterConfig& rater, std::span<const double> call, int votes);
 
-/// Count vectors that aggregate_distribution sums over; more than max_distribution_cases (envs/rater/vote.hpp) are refused. 0 where it needs none.
+/// Number of count vectors (how often each score was given) of a vote with nearest-mean; 0 for any other rater. Raters with more than
+/// max_distribution_cases (envs/rater/vote.hpp) are refused.
 double distribution_cases(const RaterConfig& rater, int levels, int votes);
 
-/// Rough seconds of aggregate_distribution; where it refuses, an hour at least. Measured on one 2.6 GHz core.
+/// Rough seconds that aggregate_distribution() takes on one 2.6 GHz core; at least an hour where it refuses the rater.
 double aggregate_seconds(const RaterConfig& rater, int levels, int votes);
 
-/// The code of a distribution row: all traits in one word. Quality is in 1/16 level and up to 255 levels, of judges the first 63.
+/// Packs traits into one word, the key of tables of distributions; row_traits() unpacks it. Limits: quality in 1/16 level up to 255 levels,
+/// 63 judges.
 std::uint64_t row_code(const Traits& traits);
 Traits row_traits(std::uint64_t code);
 
-/// Thresholds of a distribution over outcomes 1..K: a word x of 31 bits gives 1 + #{k : x > t_k}, k = 1..K-1. `out` has K-1 entries or
-/// more; the rest is filled with the largest integer, which no x exceeds. Probabilities are rounded to 2^-31.
+/// Turns a distribution over outcomes 1..K into thresholds t_k = out[k - 1], k = 1..K-1. A random word x of 31 bits then draws outcome
+/// 1 + #{k : x > t_k}. Further entries of `out` get the largest integer, which no x exceeds. Probabilities are rounded to 2^-31.
 void make_thresholds(std::span<const double> pmf, std::span<std::int32_t> out);
 
-// Calls that are made one after the other until some score was given k times, at most N: the exact distribution of the score, and expected calls.
+// Votes that stop early: calls end when any score was given k times, after N calls at the latest. Exact distribution, expected calls.
 
-/// Distribution of the score that `rater`, which stops early (stops_early), makes of up to `votes` iid calls: out[k] = P(level k). A call is dropped
-/// with probability `dropped` and says otherwise level k with pmf[k]; a dropped call counts towards N only, and the probabilities that are
-/// left are that no score was read. Absolute error below 1e-12. Throws Failure(Exit::limits) like vote_distribution.
+/// Sets out[k] = P(the score is level k) for up to `votes` iid calls of a `rater` that stops early (stops_early). A call is dropped with
+/// probability `dropped`; else it gives level k with probability pmf[k]. A dropped call counts as one of the `votes` calls, but has no
+/// score. 1 - sum of out = P(no score was read). Absolute error below 1e-12. Throws Failure(Exit::limits) like vote_distribution().
 void stop_distribution(const RaterConfig& rater, std::span<const double> pmf, double dropped, int votes, std::span<double> out);
 
-/// Expected number of such calls, repeated answers apart: `votes` where the rater does not stop early.
+/// Expected number of these calls; repeated requests do not count. `votes` where the rater does not stop early.
 double stop_calls(const RaterConfig& rater, std::span<const double> pmf, double dropped, int votes);
 
-/// Rough seconds of both, of `levels` scores.
+/// Rough seconds that stop_distribution() and stop_calls() take together, for `levels` different scores.
 double stop_seconds(const RaterConfig& rater, int levels, int votes);
 
 }  // namespace odrpo
 
-// Products of power series with positive coefficients, eight coefficients at a time: the arithmetic of the distributions of N scores.
+// Products of power series with positive coefficients, eight coefficients at a time, for the distributions of N scores.
 
 namespace odrpo::series {
 
 inline constexpr int block = 8;  ///< coefficients computed together, in registers
 
-/// Series, one per row; 8 zeros before each row and 8 after it let products run in whole blocks.
+/// Power series, one per row: its coefficients. Eight zeros before and after each row let multiply() work in whole blocks of eight.
 struct Rows {
   int stride;
   std::vector<double> data;
@@ -86,8 +90,9 @@ struct Rows {
   double* operator[](int row) { return data.data() + static_cast<std::size_t>(row) * stride + block; }
 };
 
-/// target (+)= source * (taps[0] + ... + taps[n - 1] x^(n-1)), the first `length` coefficients; sums run over the taps in order. `source`
-/// has zeros in the 8 places before it and after it; so has `target` then, and room for 8 more than `length`.
+/// target = source * (taps[0] + ... + taps[n - 1] x^(n-1)), its first `length` coefficients; with `add`, target += that. Sums run over the
+/// taps in order. `source` needs 8 zeros before and after it. `target` is written in whole blocks, then 8 zeros follow: it needs memory for
+/// up to 15 more than `length`.
 template <bool add>
 void multiply(const double* source, int source_length, const double* taps, int n, double* target, int length) {
   int at = 0;
@@ -102,14 +107,15 @@ void multiply(const double* source, int source_length, const double* taps, int n
   for (int v = 0; v < block; ++v) target[at + v] = 0;
 }
 
-/// Appends y^n / n!, n = 0..most.
+/// Appends the terms y^n / n!, n = 0..most, of the exponential series.
 inline void append_exponential(double y, int most, std::vector<double>& out) {
   double term = 1;
   out.push_back(term);
   for (int n = 1; n <= most; ++n) out.push_back(term = term * y / n);
 }
 
-/// y = lambda p keeps the terms of up to 1024 scores in range; the probability of counts n_j is scale N! / lambda^N times prod y_j^n_j / n_j!.
+/// Scale factor of probabilities p_j: with y_j = lambda p_j no term overflows for up to N = 1024 scores. Then
+/// P(score j was given n_j times, for all j) = scale prod_j y_j^n_j / n_j!, scale = N! / lambda^N.
 inline double lambda(int votes) { return std::min(votes, 600); }
 inline double scale(int votes) {
   double s = 1;
@@ -117,7 +123,7 @@ inline double scale(int votes) {
   return s;
 }
 
-/// Probability that n of `trials` succeed where each fails with probability `failure`, n = 0..trials.
+/// P(n of `trials` succeed), n = 0..trials, where each fails with probability `failure`.
 inline std::vector<double> binomial(double failure, int trials) {
   std::vector<double> fails, succeeds;
   append_exponential(lambda(trials) * failure, trials, fails);

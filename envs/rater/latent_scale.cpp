@@ -1,4 +1,4 @@
-// The latent scale in numbers: rows of scores, quality, thresholds from frequencies.
+// Computes P(score) and true quality of a response on a latent scale, and finds the thresholds that give each level its frequency.
 #include "envs/rater/latent_scale.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr double far = 64;  // beyond every representable tail
 
-/// P(y > t) of responses with x ~ N(mean, variance): an average over z. `density`, where given, takes the density of y at t.
+/// P(y > t) for responses with x ~ N(mean, variance), averaged over z. Sets *density, if not null, to the density of y at t.
 double share_above(const LatentScale& judge, const NormalNodes& z, double t, double mean, double variance, double* density = nullptr) {
   const double noise = judge.judge_sigma * judge.judge_sigma + judge.sigma * judge.sigma;
   double p = 0, slope = 0;
@@ -26,7 +26,7 @@ double share_above(const LatentScale& judge, const NormalNodes& z, double t, dou
   return p;
 }
 
-/// The t with P(y > t) = above in the whole population: Newton's steps inside a bracket that shrinks.
+/// The threshold t with P(y > t) = `above` over all responses, x ~ N(0, 1). Newton's method inside a bracket that shrinks.
 double threshold_of(const LatentScale& judge, const NormalNodes& z, double above) {
   double t = 0, low = -far, high = far;
   for (int step = 0; step < 100; ++step) {
@@ -72,14 +72,14 @@ void settle_thresholds(LatentScale& judge, int levels, std::span<const double> s
   judge.levels = levels;
   judge.threshold.clear();
   for (std::size_t at = 0; at < share.size(); at += static_cast<std::size_t>(levels)) {
-    double above = 1;  // of the judge's scores, those above level k + 1
+    double above = 1;  // share of the judge's scores above level k + 1
     for (std::size_t k = 0; k + 1 < static_cast<std::size_t>(levels); ++k) {
       above -= share[at + k];
       const auto none = [&](std::size_t from, std::size_t to) {
         return std::all_of(share.begin() + static_cast<std::ptrdiff_t>(at + from), share.begin() + static_cast<std::ptrdiff_t>(at + to),
                            [](double s) { return s == 0; });
       };
-      // where no score lies beyond the level, or none below it, there is no place to find
+      // no score above the level, or none up to it: the threshold lies beyond all y
       if (none(k + 1, static_cast<std::size_t>(levels))) judge.threshold.push_back(far);
       else judge.threshold.push_back(none(0, k + 1) ? -far : threshold_of(judge, z, above));
     }
@@ -113,7 +113,7 @@ QualityCurve::QualityCurve(const LatentScale& judge) {
     }
     return 0.5 * (low + high);
   };
-  // the places that round to a grid point lie between those of 1/32 level below and above it
+  // all x between the places of (grid point - 1/32 level) and (grid point + 1/32 level) round to the grid point
   const int points = 16 * (judge.levels - 1);
   double above = -reach;
   for (int g = 0; g <= points; ++g) {
@@ -126,7 +126,7 @@ QualityCurve::QualityCurve(const LatentScale& judge) {
 double QualityCurve::quality(double x) const {
   const double u = (std::clamp(x, -reach, reach) / reach + 1) * (cells / 2);
   const int cell = std::min(static_cast<int>(u), cells - 1);
-  const double f = u - cell, *a = &quality_[static_cast<std::size_t>(cell)];  // Lagrange through the places at -1, 0, 1 and 2 cells
+  const double f = u - cell, *a = &quality_[static_cast<std::size_t>(cell)];  // Lagrange polynomial through entries -1, 0, 1 and 2
   const double q = (f - 1) * (f - 2) * ((f + 1) * a[1] / 2 - f * a[0] / 6) + f * (f + 1) * ((f - 1) * a[3] / 6 - (f - 2) * a[2] / 2);
   return std::clamp(q, std::min(a[1], a[2]), std::max(a[1], a[2]));  // where quality is a step inside the cell, a cubic overshoots
 }

@@ -1,4 +1,4 @@
-// A judge on a latent scale: what its calls make of a response, and the quality that its scores mean (docs/raters.md).
+// Defines a judge on a latent scale: noise and thresholds turn a response's place on it into scores and true quality (docs/raters.md).
 #pragma once
 #include <cstddef>
 #include <span>
@@ -8,18 +8,18 @@ namespace odrpo {
 
 struct NormalNodes;
 
-/// A response has a place x on a latent scale; over responses x ~ N(0, 1), of which prompts have the share `prompt_share`:
+/// A response has a place x ~ N(0, 1) on a latent scale. `prompt_share` is the share of the variance of x that lies between prompts:
 ///   x = sqrt(prompt_share) b + sqrt(1 - prompt_share) e
-/// Judge j of a panel hears, in a call, y = x + s (judge_sigma u_j + sigma eps) and scores 1 + the number of its thresholds below y.
-/// s = exp(spread z). b belongs to the prompt; e and z to the response; u_j to response and judge: all calls of j on the response share it;
-/// eps to the call. All are standard normal and independent.
+/// In a call, judge j of a panel perceives y = x + s (judge_sigma u_j + sigma eps), s = exp(spread z).
+/// The score is 1 + the number of the judge's thresholds below y. All of b, e, z, u_j and eps are independent standard normals. There is
+/// one b per prompt, one e and z per response, one u_j per (response, judge), one eps per call.
 struct LatentScale {
   double prompt_share = 0.5;      ///< rho, 0..1
   double sigma = 0.5;             ///< above 0: sd of a call's error (median over responses)
   double spread = 0;              ///< tau, 0 or more: sd over responses of log s
   double judge_sigma = 0;         ///< omega, 0 or more: sd of a judge's lasting error about a response (median over responses)
   int levels = 0;                 ///< K, 2 or more
-  std::vector<double> threshold;  ///< [J][K - 1], not decreasing for each judge; equal ones: the level between them is never given
+  std::vector<double> threshold;  ///< [J][K - 1], not decreasing for each judge; a level between equal thresholds is never given
 
   int judges() const { return levels > 1 ? static_cast<int>(threshold.size()) / (levels - 1) : 0; }
   std::span<const double> thresholds(int judge) const {
@@ -29,48 +29,49 @@ struct LatentScale {
   bool operator==(const LatentScale&) const = default;
 };
 
-inline constexpr int most_judges = 63;  ///< of a panel
+inline constexpr int most_judges = 63;  ///< largest panel
 
-/// P(score = 1..K) of a call that hears y ~ N(at, sd^2), sd > 0. `row` has one entry more than `thresholds`; sums to 1 up to rounding.
+/// Sets row[k - 1] = P(score = k) of a call that perceives y ~ N(at, sd^2), sd > 0. `thresholds` are one judge's, [K - 1]. `row` has K
+/// entries; they sum to 1 up to rounding.
 void score_row(std::span<const double> thresholds, double at, double sd, std::span<double> row);
 
-/// Points for z; one where spread is 0.
+/// Quadrature nodes for z of LatentScale; a single node where spread is 0.
 NormalNodes spread_nodes(const LatentScale& judge);
 
-/// The true quality of a response at x, in levels: the mean of its scores over judges, s, u and eps. Increasing in x, inside (1, K).
-/// `z` = spread_nodes(judge).
+/// The true quality of a response at place x, in levels: its expected score over judges, z, u and eps. Increasing in x, inside (1, K).
+/// Pass z = spread_nodes(judge).
 double quality_at(const LatentScale& judge, const NormalNodes& z, double x);
 
-/// Puts one row of K - 1 thresholds for each judge into `judge`; rows of one length.
+/// Stores the thresholds of all judges in `judge`, and K. rows[j] has the K - 1 thresholds of judge j; all rows have one length.
 void set_thresholds(LatentScale& judge, const std::vector<std::vector<double>>& rows);
 
-/// Sets the thresholds so that judge j gives each level as often as `share` says ([J][K], each row sums to 1) to responses of the whole
-/// population. Uses sigma, spread and judge_sigma.
+/// Sets the thresholds such that judge j gives level k to a share share[j][k] of all responses ([J][K], each row sums to 1). Reads sigma,
+/// spread and judge_sigma of `judge`.
 void settle_thresholds(LatentScale& judge, int levels, std::span<const double> share);
 
-// Between a place on a latent scale and true quality in levels, both ways (docs/raters.md).
+// Converts places on a latent scale to true quality in levels, and back (docs/raters.md).
 
 struct LatentScale;
 
-/// quality_at() of one judge as a table. Some milliseconds to make, nanoseconds to ask.
+/// Table of quality_at() for one judge, and of its inverse. Making it takes milliseconds, reading it nanoseconds.
 class QualityCurve {
  public:
   explicit QualityCurve(const LatentScale& judge);
 
-  /// True quality of a response at x: cubic interpolation, within 1e-6 levels where sigma is .3 or more, 1e-3
-  /// where it is .05.
+  /// True quality of a response at place x, by cubic interpolation. Error: 1e-6 levels where sigma is .3 or more,
+  /// 1e-3 levels where sigma is .05.
   double quality(double x) const;
 
-  /// The place of a true quality. Worlds keep quality on a grid of 1/16 level, and many places round to one grid point: its place is the
-  /// mean of x ~ N(0, 1) over them. Linear between grid points; those of 1 and K also beyond them.
+  /// The place x of a true quality. Worlds round quality to 1/16 level, so that many x have the same quality. Returns the mean of x ~
+  /// N(0, 1) over these x at such a grid point, and interpolates linearly between grid points. Constant below 1 and above K.
   double place(double quality) const;
 
-  /// Mean length of a level on the scale.
+  /// Mean length of one level of quality on the latent scale.
   double level_length() const { return (place_.back() - place_.front()) / (static_cast<double>(place_.size() - 1) / 16.0); }
 
  private:
-  std::vector<double> quality_;  // at even places from -8 to 8, and one more at either end
-  std::vector<double> place_;    // of quality 1, 1 + 1/16, ..., K
+  std::vector<double> quality_;  // at evenly spaced x from -8 to 8, and at one more x beyond each end
+  std::vector<double> place_;    // place of quality 1, 1 + 1/16, ..., K
 };
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// The channel of each noise model, and their composition.
+// Computes the distribution of one call's score by each noise model, and applies the models of a rater's list in order.
 #include "envs/rater/noise.hpp"
 
 #include <algorithm>
@@ -13,11 +13,11 @@
 namespace odrpo {
 namespace {
 
-// Representative of class i of `trait_classes` equal-probability classes of U(0,1): its middle.
+// The value that stands for class i of `trait_classes` equally likely classes of U(0,1): the middle of the class.
 double uniform_class(int i) { return (i + 0.5) / trait_classes; }
 
-// Representative of class i of a standard normal: the class's mean, scaled so that the representatives have variance 1
-// (middle quantiles would have an sd of 0.92).
+// The value that stands for class i of a standard normal: the mean of the class, scaled such that the values of all classes have
+// variance 1. (The median of each class would give an sd of 0.92.)
 std::array<double, trait_classes> normal_classes() {
   const auto density = [](double z) { return math::exp(-0.5 * z * z); };
   std::array<double, trait_classes> mean{};
@@ -36,7 +36,7 @@ double normal_class(int i) {
   return classes[i];
 }
 
-// row <- (1 - p) row + p (all mass on `level`)
+// row = (1 - p) row + p (the distribution that is 1 at `level`)
 void mix_in(std::span<double> row, double p, std::size_t level) {
   for (double& x : row) x *= 1.0 - p;
   row[level] += p;
@@ -44,7 +44,7 @@ void mix_in(std::span<double> row, double p, std::size_t level) {
 
 void rounded(double quality, double sigma, std::span<double> row) {
   const int levels = static_cast<int>(row.size());
-  if (sigma == 0) {  // a half rounds up
+  if (sigma == 0) {  // halves round up
     const double r = math::floor(quality + 0.5);
     const int level = r < 1 ? 1 : r > levels ? levels : static_cast<int>(r);
     for (int k = 0; k < levels; ++k) row[k] = k + 1 == level ? 1.0 : 0.0;
@@ -60,7 +60,7 @@ void rounded(double quality, double sigma, std::span<double> row) {
 
 void lattice(double quality, double sigma, std::span<double> row) {
   if (sigma == 0) return rounded(quality, 0, row);
-  // exponents relative to the nearest level, whose own is exactly 0 (however small sigma is), so that the sum is at least 1
+  // exponents are relative to the nearest level: its exponent is 0, so that the sum is at least 1 for any sigma
   const int levels = static_cast<int>(row.size());
   double nearest = 0, total = 0;
   for (int k = 0; k < levels; ++k) {
@@ -75,7 +75,7 @@ void lattice(double quality, double sigma, std::span<double> row) {
   for (double& x : row) x /= total;
 }
 
-// One overload per model of the catalogue: the first makes the row, the others map it.
+// apply() has an overload for each noise model. The first model of a list sets `row`, each next one changes it.
 void apply(const GaussianNoise& n, const Traits& t, std::span<double> row) {
   double sigma = n.sigma;
   if (n.spread > 0) sigma *= math::exp(n.spread * normal_class(t.spread_class));
@@ -111,7 +111,7 @@ void apply(const Confusion& n, const Traits& t, std::span<double> row) {
   const double* from = n.matrix.values->data() + (level - 1) * size;
   for (std::size_t k = 0; k < size; ++k) row[k] = from[k];
 }
-void apply(const SeverityOffset&, const Traits&, std::span<double>) {}  // they moved the quality before the first model
+void apply(const SeverityOffset&, const Traits&, std::span<double>) {}  // Channel::row() has already added the offset to the quality
 void apply(const SharedBias&, const Traits&, std::span<double>) {}
 void apply(const LatentNoise& n, const QualityCurve& curve, const Traits& t, double offset, std::span<double> row) {
   const double s = n.scale.spread > 0 ? math::exp(n.scale.spread * normal_class(t.spread_class)) : 1.0;

@@ -1,5 +1,5 @@
-// The catalogue of noise models. The first of a rater's list makes a distribution over levels, each next one maps it.
-// A new model = one struct here (word, help, describe, apply in noise.cpp) + one test row.
+// Defines the noise models. The first of a rater's list makes the distribution of one call's score; each next one changes it.
+// To add a model, add one struct here (word, help, describe), its apply() in noise.cpp, and a case of the test.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -17,28 +17,29 @@ namespace odrpo {
 
 class QualityCurve;
 
-/// What a channel row may depend on besides the levels: true quality and the traits of prompt and response.
-/// Traits are equal-probability classes, so that the rows of a rater are few (docs/raters.md).
+/// What the distribution of one call's score depends on: true quality, and random properties (traits) of prompt, response and judge.
+/// A continuous trait has trait_classes equally likely classes, so that a rater has few different distributions (docs/raters.md).
 struct Traits {
   double quality = 0;    ///< true quality, levels, real-valued
-  int spread_class = 0;  ///< 0..trait_classes-1: quantile class of sigma, the prompt's (gaussian) or the response's (latent)
+  int spread_class = 0;  ///< 0..trait_classes-1: quantile class of sigma, drawn for the prompt (gaussian) or the response (latent)
   int veto_class = -1;   ///< -1 = not ambiguous, else quantile class of the response's own veto probability
   bool hack = false;     ///< the response hacks the reward
   int offset_class = 0;  ///< 0..trait_classes-1: quantile class of the judge's severity towards the prompt
   int bias_class = 0;    ///< 0..trait_classes-1: quantile class of the error about the response that all calls share
-  int judge = 0;         ///< which judge of a panel answers
-  int judge_class = 0;   ///< 0..trait_classes-1: quantile class of that judge's lasting error about the response (latent)
-  int distribution = -1;          ///< which row of ScoredResponses response and judge have (resample); quality and judge then decide nothing
+  int judge = 0;         ///< index of the judge of a panel that answers
+  int judge_class = 0;   ///< 0..trait_classes-1: quantile class of this judge's error about the response in all its calls (latent)
+  int distribution = -1;          ///< (resample) index of the row of ScoredResponses that is used instead of quality and judge; -1 = none
 };
 inline constexpr int trait_classes = 8;
 
+/// How a Gaussian error becomes one of the levels.
 enum class GaussianForm { rounded, lattice };
 inline constexpr Word<GaussianForm> gaussian_words[] = {
     {GaussianForm::rounded, "rounded", "round(q + sigma z), clipped to 1..K"},
     {GaussianForm::lattice, "lattice", "exp(-(k-q)^2 / 2 sigma^2) at the levels, normalised"},
 };
 
-/// Gaussian rating error. sigma_p = sigma exp(spread z_p), z_p one normal per prompt (in 8 classes). First of a list only.
+/// Gaussian error of a call. Its sd for prompt p is sigma_p = sigma exp(spread z_p), z_p ~ N(0, 1) in 8 classes. Must be first in a list.
 struct GaussianNoise {
   static constexpr std::string_view word = "gaussian";
   static constexpr std::string_view help = "round(q + sigma_p z) clipped to 1..K; sigma_p = sigma exp(spread z_p)";
@@ -78,7 +79,7 @@ void describe(V& v, MirrorFlip& c) {
   v.number("p", c.p, 0.0, 1.0, "probability per call");
 }
 
-/// Who an outlier model applies to.
+/// Responses to which an outlier model applies.
 enum class OutlierTarget { all, hack };
 inline constexpr Word<OutlierTarget> target_words[] = {
     {OutlierTarget::all, "all", "every response"},
@@ -111,7 +112,7 @@ void describe(V& v, Veto& c) {
   v.number("share", c.share, 0.0, 1.0, "share of ambiguous responses");
 }
 
-/// With probability p the score is 1 (also a parse failure).
+/// With probability p the score is 1, for example because the answer could not be read.
 struct LowOutliers {
   static constexpr std::string_view word = "low";
   static constexpr std::string_view help = "with probability p the score is 1";
@@ -125,14 +126,14 @@ void describe(V& v, LowOutliers& c) {
   v.word("target", c.target, std::span<const Word<OutlierTarget>>(target_words), "which responses");
 }
 
-/// A square matrix of probabilities, row-major; copies share it.
+/// A square matrix of probabilities, row-major. Copies share the memory of its values.
 struct Square {
   int size = 0;
   std::shared_ptr<const std::vector<double>> values;  ///< [size][size]; null when size = 0
   bool operator==(const Square& o) const { return size == o.size && (values == o.values || (values && o.values && *values == *o.values)); }
 };
 
-/// Whole channel given as a matrix: a response of quality q scores k with probability matrix[floor(q + 1/2)][k]. First of a list only.
+/// The channel as a matrix: a response of quality q scores k with probability matrix[floor(q + 1/2)][k]. Must be first in a list.
 struct Confusion {
   static constexpr std::string_view word = "confusion";
   static constexpr std::string_view help = "P(score | true level) as a K x K matrix, row = true level floor(q + 1/2)";
@@ -144,7 +145,7 @@ void describe(V& v, Confusion& c) {
   v.matrix("matrix", c.matrix, "one row of probabilities per true level, lowest first; each sums to 1");
 }
 
-/// One judge or a panel on a latent scale. First of a list only. The quality of a response is its place on the scale, carried to levels.
+/// One judge or a panel on a latent scale (latent_scale.hpp). The true quality of a response gives its place x. Must be first in a list.
 struct LatentNoise {
   static constexpr std::string_view word = "latent";
   static constexpr std::string_view help =
@@ -175,12 +176,13 @@ void describe(V& v, LatentNoise& c) {
   set_thresholds(c.scale, rows);
 }
 
-/// Responses of a file, each of which keeps each judge's distribution of scores. First of a list only. Rates no other world than its own.
+/// Responses of a score file, each with every judge's distribution of scores. Rates only the world that is made of these responses.
+/// Must be first in a list.
 struct ResampleNoise {
   static constexpr std::string_view word = "resample";
   static constexpr std::string_view help =
       "responses are drawn from a list, and each has a law of scores of its own for every judge; several judges are called in turn";
-  std::shared_ptr<const ScoredResponses> responses;  ///< null until it is read
+  std::shared_ptr<const ScoredResponses> responses;  ///< null until the responses are read
   bool operator==(const ResampleNoise& o) const {
     return responses == o.responses || (responses && o.responses && *responses == *o.responses);
   }
@@ -213,8 +215,8 @@ void describe(V& v, ResampleNoise& c) {
   c.responses = join_responses(distributions, judges, prompts);
 }
 
-/// Severity of the judge towards a prompt: all its responses are rated as if their quality were q + sd z_p (in 8 classes), whatever the
-/// place in the list. At most one of a list.
+/// Severity of the judge towards a prompt p: a response of quality q is rated as if its quality were q + sd z_p. One z_p ~ N(0, 1) per
+/// prompt, in 8 classes. The position in the list has no effect. At most one in a list.
 struct SeverityOffset {
   static constexpr std::string_view word = "offset";
   static constexpr std::string_view help = "per-prompt bias: all responses of a prompt are rated at q + sd z_p";
@@ -226,8 +228,8 @@ void describe(V& v, SeverityOffset& c) {
   v.number("sd", c.sd, 0.0, 100.0, "sd over prompts of the bias, levels");
 }
 
-/// An error about a response that all calls and judges share: each is rated as if its quality were q + sd z_pr (in 8 classes), whatever the
-/// place in the list. No number of votes averages it out. At most one of a list.
+/// An error about a response that all calls and judges share. Response r of prompt p is rated as if its quality were q + sd z_pr, with
+/// z_pr ~ N(0, 1) in 8 classes. More votes do not average it out. The position in the list has no effect. At most one in a list.
 struct SharedBias {
   static constexpr std::string_view word = "bias";
   static constexpr std::string_view help = "error about a response that all calls share: it is rated at q + sd z_pr";
@@ -239,53 +241,54 @@ void describe(V& v, SharedBias& c) {
   v.number("sd", c.sd, 0.0, 100.0, "sd over responses of the bias, levels");
 }
 
-/// The catalogue; suite files name an alternative by its word: { model = "gaussian", sigma = 0.5 }.
+/// Any noise model. A suite names it by its `word`: { model = "gaussian", sigma = 0.5 }.
 using Noise = std::variant<GaussianNoise, UniformFlip, MirrorFlip, HighOutliers, Veto, LowOutliers, Confusion, SeverityOffset, SharedBias,
                            LatentNoise, ResampleNoise>;
 
-/// Does the model make a distribution (must be first of a list, and only there) or map one?
+/// True if the model makes a distribution, so that it must be first in a list; false if it changes the distribution made before it.
 bool makes_distribution(const Noise& noise);
 
-/// A list made ready for one number of levels: what all rows share is computed once.
+/// A rater's list of noise models, prepared for one number of levels. The constructor computes once what all distributions share.
 class Channel {
  public:
   /// Throws Failure(Exit::internal) when the list holds a matrix, thresholds or distributions of another number of levels.
   Channel(std::span<const Noise> list, int levels);
 
-  /// The row P(score = 1..K | traits) of one call, by composing the list. `row` has K entries, filled. Exact up to rounding.
+  /// Sets row[k - 1] = P(score = k | traits) of one call, k = 1..K, by applying the models in order. Exact up to rounding.
   void row(const Traits& traits, std::span<double> row) const;
 
  private:
   std::vector<Noise> list_;
   double offset_sd_, bias_sd_;
-  std::shared_ptr<const QualityCurve> curve_;  // of a latent scale
+  std::shared_ptr<const QualityCurve> curve_;  // place on a latent scale <-> true quality; null without a latent scale
 };
 
-/// One row of a channel; for many make a Channel.
+/// Sets row[k - 1] = P(score = k | traits) of one call. For many traits make a Channel, which is faster.
 void channel_row(std::span<const Noise> list, const Traits& traits, std::span<double> row);
 
-/// The share of ambiguous responses of a list (0 when it has no veto model).
+/// Share of responses that the list's veto model makes ambiguous (0 without a veto model).
 double veto_share(std::span<const Noise> list);
-/// True when rows depend on the prompt's spread class.
+/// True if the sd of the noise varies between prompts: Traits::spread_class is then a trait of the prompt.
 bool has_prompt_spread(std::span<const Noise> list);
 /// The latent scale of a list; null when it has none.
 const LatentScale* latent_scale(std::span<const Noise> list);
-/// The responses of a list that resamples a file; null when it does not.
+/// The responses of a list whose first model is ResampleNoise; else null.
 const ScoredResponses* scored_responses(std::span<const Noise> list);
-/// Judges that answer in turn: those of a latent scale or of resampled responses, 1 of other lists.
+/// Number of judges in the panel: those of a latent scale or of resampled responses; 1 for any other list.
 int panel_size(std::span<const Noise> list);
-/// The sd of a list's per-prompt offset (0 when it has none).
+/// Sd of the judge's severity towards prompts, levels (0 without SeverityOffset).
 double offset_sd(std::span<const Noise> list);
-/// The sd of a list's bias that all calls share (0 when it has none).
+/// Sd of the error about a response that all calls share, levels (0 without SharedBias).
 double bias_sd(std::span<const Noise> list);
-/// How many rows a list's latent scale has for each quality: classes of the response's sigma and of lasting errors, judges.
+/// Number of different distributions of a call that the list's latent scale has for each quality: (classes of sigma) x (classes of a
+/// judge's lasting error) x judges. 1 without a latent scale.
 int latent_rows(std::span<const Noise> list);
-/// Which judge of a panel of n answers in call `turn` about a prompt's responses: one after the other from the prompt's first, which is a
-/// hash of (key, prompt). All responses of a prompt are rated by the same judges, whose severity therefore does not order them.
+/// Index of the judge, in a panel of n, that answers call number `turn` about every response of a prompt. Judges answer in turn; a hash of
+/// (key, prompt) chooses the first. All responses of a prompt get the same judges, so that no response is ranked lower for a severe judge.
 int judge_in_turn(std::uint64_t key, std::uint32_t prompt, int turn, int n);
-/// How many of `votes` calls the judge of a turn 0..turns - 1 answers when `turns` judges take turns: calls turn, turn + turns, ….
+/// Number of calls, of `votes`, that the judge at position `turn` answers when `turns` judges answer in turn: calls turn, turn + turns, ….
 inline int calls_of_turn(int votes, int turn, int turns) { return (votes - turn + turns - 1) / turns; }
-/// Levels K that a list's matrix, thresholds or distributions are for; 0 = any.
+/// Number of levels K for which the list's matrix, thresholds or distributions are made; 0 = any number.
 int noise_levels(std::span<const Noise> list);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// Words, shares and draws of outliers.
+// Names outliers, removes their effect from how often each level is given, and draws them.
 #include "envs/rater/outliers.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ Noise model_of(Outlier kind, double share) {
 
 double unit(std::uint32_t word) { return (word + 0.5) * 0x1p-32; }
 
-// is `u` below p? If not, it becomes uniform again
+// True if the uniform number u is below p. If not, rescales u, so that it is uniform on 0..1 again and can decide the next event.
 bool hit(double& u, double p) {
   if (u < p) return true;
   u = (u - p) / (1 - p);
@@ -55,7 +55,7 @@ std::vector<double> shares_without(const Outliers& outliers, std::size_t levels,
   if (!outliers.any()) return clean;
   const double low = outliers.lowest(), high = outliers[Outlier::high], uniform = outliers[Outlier::uniform],
                mirror = outliers[Outlier::mirror];
-  for (std::size_t at = 0; at < clean.size(); at += levels) {  // the last outlier first
+  for (std::size_t at = 0; at < clean.size(); at += levels) {  // undoes the kinds of outliers, the last one first
     double* const row = clean.data() + at;
     row[0] -= low;
     for (std::size_t k = 0; k < levels; ++k) row[k] /= 1 - low;
@@ -78,7 +78,7 @@ void draw_replacements(const Outliers& outliers, int levels, std::uint64_t seed,
   const Words4 of_response = draw(seed, Purpose::latent_outlier, response, prompt, 0);
   const double own = unit(of_response.x[0]) < outliers[Outlier::veto] ? unit(of_response.x[1]) : 0;
   Words4 words{};
-  for (std::uint32_t i = 0; i < replacement.size(); ++i) {  // the last outlier first: it decides
+  for (std::uint32_t i = 0; i < replacement.size(); ++i) {  // tests the last kind of outlier first, since it overrides earlier kinds
     if (i % 2 == 0) words = draw(seed, Purpose::latent_outlier, response, prompt, 1 + i / 2);
     double u = unit(words.x[i % 2 * 2]);
     if (hit(u, outliers[Outlier::low]) || hit(u, own)) replacement[i] = 1;

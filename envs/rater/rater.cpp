@@ -1,4 +1,4 @@
-// The catalogue of raters: four that match one published median Kendall W, the stress raters, and the numpy yardstick's.
+// Lists the presets of raters: four match one published median Kendall W; then stress raters, the numpy yardstick's, and two fitted panels.
 #include "envs/rater/rater.hpp"
 
 #include <utility>
@@ -8,10 +8,10 @@
 namespace odrpo {
 namespace {
 
-// `mixed` with other numbers: rounded Gaussian, [mirror], high where not low, veto, low (score = low, else high, else the Gaussian's).
+// Numbers of a preset that is built like `mixed`. Its noise models, in order: rounded Gaussian, mirror, high, veto, low.
 struct Numbers {
   double mean = 7.2, mean_sd = 1.8, spread = 0.8, spread_sd = 0.40;  // the world
-  double sigma = 0.47, sigma_spread = 0.20;                          // the Gaussian
+  double sigma = 0.47, sigma_spread = 0.20;                          // the Gaussian error
   double veto = 0, low = 0, high = 0, mirror = 0, hack_share = 0;
 };
 
@@ -54,7 +54,7 @@ RaterConfig panel_essays() {
 
 RaterConfig panel_dialogue() {
   LatentScale scale;
-  scale.prompt_share = 0.138, scale.sigma = 0.391;  // each judge was called once: its lasting errors are in sigma
+  scale.prompt_share = 0.138, scale.sigma = 0.391;  // each judge was called once, so that sigma contains its lasting errors
   return panel(scale, {{-2.052, -1.569, -0.894, 0.157},
                        {-1.867, -1.622, -1.080, -0.256},
                        {-2.196, -1.907, -1.368, -0.415},
@@ -91,7 +91,7 @@ std::span<const RaterPreset> rater_presets() {
   return presets;
 }
 
-// What keeps calls from being one integer score.
+// Reasons why calls do not become one integer score.
 
 std::optional<std::string> whole_score_refusal(const RaterConfig& rater, int votes) {
   const std::string aggregate = "aggregate = \"" + std::string(word_of<Aggregate>(aggregate_words, rater.aggregate)) + "\" ";

@@ -1,4 +1,4 @@
-// Raters: a noise list, how N votes are aggregated and drawn, and the catalogue of presets (docs/raters.md).
+// Defines the config of a rater: its noise models, how the scores of N calls become one reward, and the presets (docs/raters.md).
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,11 +14,11 @@
 
 namespace odrpo {
 
-// What a judge of the toy language model sees in a text besides its quality, as flat numbers of a rater's config (docs/toy-lm.md).
+// A judge of texts reacts to more than quality: to length, repetition and trigger words. These are its config (docs/toy-lm.md).
 
-// Classes of words that judges of texts can tell apart; the toy language model's vocabulary is made of them.
+// Classes of words. Judges of texts distinguish them; together they are the vocabulary of the toy language model.
 
-/// What a word is for. The vocabulary holds the classes in this order.
+/// What a word is for. The vocabulary lists its words class after class, in this order.
 enum class WordClass : std::uint8_t { end, separator, kind, length, persona, connective, filler, tone, forbidden, fact, keyword, plain };
 inline constexpr int word_classes = 12;
 inline constexpr Word<WordClass> class_words[] = {
@@ -36,15 +36,15 @@ inline constexpr Word<WordClass> class_words[] = {
     {WordClass::plain, "plain", "neutral content"},
 };
 
-/// The part of [rater.NAME] that only texts meet. At its defaults a judge sees the true quality and answers in order.
+/// Keys of [rater.NAME] that have an effect on texts only. The defaults: a judge perceives the true quality, all answers are readable.
 struct TextJudge {
-  double length_bias = 0, length_mid = 12;      ///< seen quality + length_bias (length - length_mid)
-  double flattery = 0;                          ///< seen quality + flattery x repeated words, at most flattery_most
+  double length_bias = 0, length_mid = 12;      ///< adds length_bias (words - length_mid) levels to the quality that the judge perceives
+  double flattery = 0;                          ///< adds `flattery` levels for each repeated word, for at most flattery_most words
   int flattery_most = 8;                        //
   double misfire = 0;                           ///< probability per call that a clean text with a trigger word scores 1
   WordClass misfire_trigger = WordClass::tone;  //
   double overlook = 0;                          ///< probability per call that violations are overlooked
-  double json_odd = 0, json_broken = 0;         ///< shares of odd and of broken JSON answers
+  double json_odd = 0, json_broken = 0;         ///< share of JSON answers that are unusual but readable; share of broken ones
   bool operator==(const TextJudge&) const = default;
 };
 inline constexpr OnlyIf length_bias_only = not_zero("length_bias"), flattery_only = not_zero("flattery"),
@@ -63,16 +63,16 @@ void describe(V& v, TextJudge& c) {
   v.number("json_broken", c.json_broken, 0.0, 1.0, "toy-lm: share of JSON answers that break the format");
 }
 
-// What the calls of a real judge take and cost. Training simulates the judge; these numbers give a modelled time and cost beside it.
+// Time and price of a real judge's calls. Training only simulates the judge, and reports what a real one would take and cost.
 
 inline constexpr std::string_view judge_seconds_key = "seconds", judge_prices_key = "prices";
 
-/// Of [rater.NAME]. What is unset is not modelled.
+/// Keys of [rater.NAME] for time and price. A quantity whose numbers are not set is not reported.
 struct JudgeCost {
   std::optional<double> seconds_per_call;  ///< s
-  int parallel = 1;                        ///< calls at a time
+  int parallel = 1;                        ///< calls that are answered at the same time
   std::optional<double> price_per_call;    ///< in a unit of the user's choice
-  std::vector<double> seconds{}, prices{};  ///< the same of each judge of a panel; empty = one number for all
+  std::vector<double> seconds{}, prices{};  ///< seconds and price per call of each judge of a panel; empty = one number for all judges
   bool timed() const { return seconds_per_call || !seconds.empty(); }
   bool priced() const { return price_per_call || !prices.empty(); }
   bool any() const { return timed() || priced(); }
@@ -91,7 +91,7 @@ void describe(V& v, JudgeCost& c) {
   v.numbers(judge_prices_key, c.prices, 0.0, 1e9, "of a panel, instead of `price_per_call`: a list with the price of each judge");
 }
 
-/// Which of several equally frequent scores the vote returns.
+/// Rule by which the vote chooses among several equally frequent scores.
 enum class TieRule { first, lowest, highest, median_low, nearest_mean };
 inline constexpr Word<TieRule> tie_words[] = {
     {TieRule::first, "first", "the first drawn of the tied modes (the same law as a uniform choice among them)"},
@@ -101,7 +101,7 @@ inline constexpr Word<TieRule> tie_words[] = {
     {TieRule::nearest_mean, "nearest-mean", "the tied mode nearest the mean of all scores; at equal distance the lower one"},
 };
 
-/// What the scores of N calls become.
+/// How the scores of N calls about a response become its reward.
 enum class Aggregate { mode, median, mean, expected, fraction, all };
 inline constexpr Word<Aggregate> aggregate_words[] = {
     {Aggregate::mode, "mode", "the most frequent score (majority vote); `tie` decides among several"},
@@ -114,7 +114,8 @@ inline constexpr Word<Aggregate> aggregate_words[] = {
     {Aggregate::all, "all", "no aggregate: a posterior estimator takes what all votes of a response say of its quality; no other estimator"},
 };
 
-/// Is the distribution of the score of several calls known (envs/rater/aggregate_distribution.cpp)? Others are drawn. Where votes stay apart, each has its own.
+/// True if the exact distribution of the aggregate can be computed (aggregate_distribution.cpp). If false, all N calls are drawn.
+/// True for `fraction` and `all` too: each of their separate votes has the distribution of one call.
 constexpr bool has_distribution(Aggregate aggregate) {
   switch (aggregate) {
     case Aggregate::mode:
@@ -127,7 +128,7 @@ constexpr bool has_distribution(Aggregate aggregate) {
   return false;
 }
 
-/// What happens when the judge's answer cannot be read.
+/// What happens with a call whose answer cannot be read.
 enum class ParsePolicy { resample, drop, zero };
 inline constexpr Word<ParsePolicy> parse_words[] = {
     {ParsePolicy::resample, "resample", "ask once more; score 1 when that fails too"},
@@ -135,33 +136,33 @@ inline constexpr Word<ParsePolicy> parse_words[] = {
     {ParsePolicy::zero, "zero", "score 0, below the scale: level 1 then tells failures from scores"},
 };
 
-/// How the aggregated score is drawn: once from its exact distribution, or by N literal calls.
+/// How the aggregated score is drawn: once from its exact distribution, or by drawing the scores of N calls one by one.
 enum class Sampling { law, draws };
 inline constexpr Word<Sampling> sampling_words[] = {
     {Sampling::law, "law", "one draw from the exact law of the aggregated score"},
     {Sampling::draws, "draws", "N literal draws, then the aggregate (the oracle)"},
 };
 
-/// Which judge of a panel answers a call.
+/// Rule by which a call goes to one judge of a panel.
 enum class JudgeOrder { turn, random };
 inline constexpr Word<JudgeOrder> order_words[] = {
     {JudgeOrder::turn, "turn", "judges answer in turn, from a first one of the prompt: all its responses are rated by the same judges"},
     {JudgeOrder::random, "random", "each call goes to a judge drawn anew: severity then orders responses"},
 };
 
-/// Config of [rater.NAME]: starts as a copy of its base preset.
+/// Config of one rater, the section [rater.NAME]. It starts as a copy of the preset that the section names as its base.
 struct RaterConfig {
   std::vector<Noise> noise;
-  WorldProfile world;  ///< the world in which this judge has its Kendall W; used by env profile = "rater"
+  WorldProfile world;  ///< the world in which a preset has its published Kendall W; worlds with profile = "rater" use it
   Aggregate aggregate = Aggregate::mode;
   TieRule tie = TieRule::first;
-  JudgeOrder order = JudgeOrder::turn;  ///< panels only
-  int stop = 0;                         ///< a response is asked about until some score was given so often; 0 = by all N calls
+  JudgeOrder order = JudgeOrder::turn;  ///< has an effect for panels only
+  int stop = 0;                         ///< calls about a response end when any score was given `stop` times; 0 = always N calls
   Sampling sampling = Sampling::law;
-  double parse_failure = 0;  ///< probability that a call's answer cannot be read, whatever it would have said
+  double parse_failure = 0;  ///< probability that a call's answer cannot be read, independent of the score
   ParsePolicy parse_policy = ParsePolicy::resample;
-  TextJudge text;  ///< toy-lm only
-  JudgeCost cost;  ///< decides nothing of a score
+  TextJudge text;  ///< has an effect on texts (toy-lm) only
+  JudgeCost cost;  ///< has no effect on scores
 };
 inline constexpr OnlyIf tie_only = word_is("aggregate", aggregate_words, {Aggregate::mode}, "only aggregate = \"mode\" has ties");
 inline constexpr OnlyIf mode_only =
@@ -195,43 +196,43 @@ void describe(V& v, RaterConfig& c) {
   describe(v, c.cost);
 }
 
-/// Probability that a call gives no answer that can be read; 0 where none is read.
+/// Probability that a call's answer cannot be read; 0 for aggregate = "expected", which reads the probabilities of all scores.
 inline double failure_of(const RaterConfig& c) { return c.aggregate == Aggregate::expected ? 0 : c.parse_failure; }
 /// Lowest score a rater gives: 0 when unreadable answers score 0, else 1.
 inline int lowest_score(const RaterConfig& c) { return failure_of(c) > 0 && c.parse_policy == ParsePolicy::zero ? 0 : 1; }
-/// Can a response end without a score?
+/// True if a response may end without any score, because unreadable answers are dropped.
 inline bool has_gaps(const RaterConfig& c) { return failure_of(c) > 0 && c.parse_policy == ParsePolicy::drop; }
-/// Does the distribution have fractions as outcomes? (One call gives an integer score.)
+/// True if rewards are means of several integer scores, so that their distribution is over fractions.
 inline bool takes_mean(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::mean && votes > 1; }
-/// Do the votes of a response stay apart, as scores of their own?
+/// True if the votes of a response stay separate scores, without an aggregate.
 inline bool keeps_votes(Aggregate a) { return a == Aggregate::fraction || a == Aggregate::all; }
-/// Scores that are kept of a response: all its votes, or their aggregate.
+/// Number of scores that are kept for a response: that of its votes, or 1 for their aggregate.
 inline int scores_of_response(const RaterConfig& c, int votes) { return keeps_votes(c.aggregate) ? votes : 1; }
-/// Scores of a response that are members of the prompt's group: of aggregate = "fraction" all its votes.
+/// Number of values that a response adds to its prompt's group: that of its votes for aggregate = "fraction", else 1.
 inline int members_of_response(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::fraction ? votes : 1; }
-/// Are the rewards of `votes` calls real-valued?
+/// True if `votes` calls give a real-valued reward; false for an integer score.
 inline bool real_valued(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::expected || takes_mean(c, votes); }
-/// The rater without what its calls cost: equal for raters whose scores have one distribution.
+/// A copy without time and price. Raters whose copies are equal give scores of the same distribution.
 inline RaterConfig without_cost(RaterConfig c) {
   c.cost = {};
   return c;
 }
-/// Can `votes` calls end early?
+/// True if `votes` calls about a response may end early, by the key `stop`.
 inline bool stops_early(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::mode && c.stop > 0 && c.stop < votes; }
-/// Most calls about one response, repeated answers apart: of a rater that stops, some score comes often enough by then.
+/// Most calls about one response; repeated requests do not count. With `stop` and n different scores, n (stop - 1) + 1 calls always end.
 inline int most_calls(const RaterConfig& c, int levels, int votes) {
   if (!stops_early(c, votes) || has_gaps(c)) return votes;
   const long enough = static_cast<long>(levels + 1 - lowest_score(c)) * (c.stop - 1) + 1;
   return enough < votes ? static_cast<int>(enough) : votes;
 }
-/// Expected judge calls for one vote: 1, or 1 + p where unreadable answers are asked for again.
+/// Expected judge calls for one vote: 1, or 1 + P(unreadable) where unreadable answers are requested again.
 inline double calls_per_vote(const RaterConfig& c) { return c.parse_policy == ParsePolicy::resample ? 1 + failure_of(c) : 1; }
-/// Levels K that the rater's matrix, thresholds or distributions have; 0 = it takes any.
+/// Number of levels K for which the rater's matrix, thresholds or distributions are made; 0 = any number.
 inline int rater_levels(const RaterConfig& c) { return noise_levels(c.noise); }
-/// Does each call draw its judge?
+/// True if each call goes to a random judge of the panel; false if judges answer in turn.
 inline bool draws_judges(const RaterConfig& c) { return c.order == JudgeOrder::random && panel_size(c.noise) > 1; }
-/// How the aggregate of `votes` calls is drawn: the calls of a panel have different distributions, so several of them are drawn one by one, as are
-/// votes that stay apart, and scores without a distribution. Expected scores are not drawn.
+/// How the reward of `votes` calls is drawn. Calls are drawn one by one in four cases: several calls to a panel, whose judges differ;
+/// random judges; separate votes; aggregates without a known distribution. Else the config decides. Nothing is drawn for expected scores.
 inline Sampling sampling_of(const RaterConfig& c, int votes) {
   if (c.aggregate == Aggregate::expected) return Sampling::law;
   if (scores_of_response(c, votes) > 1 || (votes > 1 && !has_distribution(c.aggregate))) return Sampling::draws;
@@ -239,19 +240,19 @@ inline Sampling sampling_of(const RaterConfig& c, int votes) {
   return panel && (votes > 1 || c.order == JudgeOrder::random) ? Sampling::draws : c.sampling;
 }
 
-/// One row of the catalogue of raters.
+/// A preset of the catalogue of raters: its name in suites, its description and its config.
 struct RaterPreset {
   std::string_view word;
   std::string_view help;
   RaterConfig config;
 };
 
-/// All presets: mixed, veto, wide, gauss, and the stress raters. `mixed` is the default.
+/// All presets. `mixed` is the default.
 std::span<const RaterPreset> rater_presets();
 
-// Raters whose calls about a response become one integer score 1..K.
+// The condition that all calls about a response become one integer score 1..K.
 
-/// Why `votes` calls of a rater do not become one integer score 1..K of every response, with an exact distribution; nothing where they do.
+/// Reason (a clause) why `votes` calls do not give every response one integer score 1..K of known distribution; nullopt where they do.
 std::optional<std::string> whole_score_refusal(const RaterConfig& rater, int votes);
 
 }  // namespace odrpo

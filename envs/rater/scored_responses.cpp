@@ -1,4 +1,4 @@
-// Lists to responses and back.
+// Converts scored responses to lists and back, and computes true quality from the middle half of a response's scores.
 #include "envs/rater/scored_responses.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::shared_ptr<const ScoredResponses> with_middle_quality(const ScoredResponses
   ScoredResponses made = responses;
   const auto judges = static_cast<std::uint32_t>(made.judges);
   for (std::uint32_t l = 0; l < made.rows() / judges; ++l) {
-    double below = 0, sum = 0;  // scores of all judges so far, as a share; their mean within the middle half
+    double below = 0, sum = 0;  // share of the scores below level k + 1, all judges together; mean of the scores in the middle half
     for (int k = 0; k < made.levels; ++k) {
       double share = 0;
       for (std::uint32_t j = 0; j < judges; ++j) share += made.row(l * judges + j)[static_cast<std::size_t>(k)] / judges;

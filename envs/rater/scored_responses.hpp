@@ -1,5 +1,4 @@
-// Responses of a file of scores, each with a distribution of its own scores: what world = "resample" draws from (docs/raters.md); and the
-// distribution of a world's true quality in presets.
+// Defines the responses of a score file, for world = "resample" (docs/raters.md), and the numbers that describe a world's true quality.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,22 +12,22 @@
 
 namespace odrpo {
 
-/// P prompts with responses; of each response and judge P(score = 1..K) of a call. Equal distributions are kept once.
+/// P prompts with responses, and P(score = 1..K) of a call for each response and judge. Equal distributions are stored once.
 struct ScoredResponses {
   int levels = 0;                    ///< K
-  int judges = 1;                    ///< J of a panel
+  int judges = 1;                    ///< J, judges of the panel
   std::vector<double> distributions;          ///< [distributions][J][K], each row sums to 1
   std::vector<std::uint32_t> first;  ///< [P + 1] the first response of each prompt; one response or more each
-  std::vector<std::uint32_t> distribution;    ///< [responses] which distribution; in each prompt by ascending quality
-  std::vector<double> middle;        ///< [distributions] the true quality of their responses; empty: the mean score
+  std::vector<std::uint32_t> distribution;    ///< [responses] number of its distribution; those of a prompt are by ascending quality
+  std::vector<double> middle;        ///< [distributions] true quality of responses that have it; empty: the mean score is the quality
 
   std::size_t prompts() const { return first.empty() ? 0 : first.size() - 1; }
   std::size_t rows() const { return levels > 0 ? distributions.size() / static_cast<std::size_t>(levels) : 0; }
-  /// Judge j's row of distribution l is row l J + j.
+  /// Row number `which`, [K]. Number l J + j is P(score) of judge j for responses of distribution l.
   std::span<const double> row(std::uint32_t which) const {
     return {distributions.data() + static_cast<std::size_t>(which) * static_cast<std::size_t>(levels), static_cast<std::size_t>(levels)};
   }
-  /// The true quality of a distribution's responses: its mean score over judges, or what `middle` has.
+  /// The true quality of responses that have distribution number `which`: from `middle`, or else the mean score over all judges.
   double quality(std::uint32_t which) const {
     if (!middle.empty()) return middle[which];
     double mean = 0;
@@ -41,22 +40,22 @@ struct ScoredResponses {
   }
   bool operator==(const ScoredResponses&) const = default;
 };
-inline constexpr int most_distributions = 1 << 20;  ///< rows of ScoredResponses
+inline constexpr int most_distributions = 1 << 20;  ///< most rows of ScoredResponses, one per (distribution, judge)
 
-/// The same responses, whose true quality is the mean of the middle half of their scores: outliers among fewer than a quarter of the calls,
-/// on each side, do not move it.
+/// A copy in which the true quality of a response is the mean of the middle half of its scores. Outliers in fewer than a quarter of the
+/// calls on each side do not change that mean.
 std::shared_ptr<const ScoredResponses> with_middle_quality(const ScoredResponses& responses);
 
-/// The same as lists (without `middle`): the rows, and for each prompt the distributions of its responses.
+/// Converts to lists, as suites have them: all rows, and for each prompt the numbers of its responses' distributions. Omits `middle`.
 void split_responses(const ScoredResponses& responses, NumberRows& distributions, NumberRows& prompts);
-/// From lists: sorts each prompt's responses by mean score. Null when either list is empty, there are more than most_distributions rows or no
-/// multiple of the judges, or a prompt names a distribution that there is not.
+/// Converts the lists back; sorts each prompt's responses by mean score. Returns null if a list is empty or a prompt names a distribution
+/// that does not exist. Also null if the number of rows is above most_distributions or no multiple of `judges`.
 std::shared_ptr<const ScoredResponses> join_responses(const NumberRows& distributions, int judges, const NumberRows& prompts);
 
-// The distribution of a world's true quality, as the presets of raters fix it (docs/reference/keys.md).
+// The numbers that describe the distribution of true quality in a world; presets of raters have them too (docs/reference/keys.md).
 
-/// The numbers of a world: quality q = clip(b_p + s_p e_pa, 1, K), b_p ~ N(mean, mean_sd), s_p = spread exp(spread_sd z). Levels of 1..10.
-/// T = double for a complete profile, std::optional<double> for what a suite overrides.
+/// Response a of prompt p has quality q = clip(b_p + s_p e_pa, 1, K), b_p ~ N(mean, mean_sd^2), s_p = spread exp(spread_sd z_p). All e_pa
+/// and z_p are standard normals. In levels of a scale 1..10. T = double: a complete profile; std::optional<double>: what a suite overrides.
 template <class T>
 struct ProfileNumbers {
   T mean{}, mean_sd{}, spread{}, spread_sd{}, hack_share{}, hack_penalty{};
@@ -64,14 +63,14 @@ struct ProfileNumbers {
 };
 using ProfileOverrides = ProfileNumbers<std::optional<double>>;
 
-/// Defaults: the rater `mixed`.
+/// A complete profile. The defaults are those of the rater `mixed`.
 struct WorldProfile : ProfileNumbers<double> {
   WorldProfile() : ProfileNumbers{7.2, 1.8, 0.8, 0.40, 0.0, 2.5} {}
   WorldProfile(double mean_, double mean_sd_, double spread_, double spread_sd_, double hack_share_ = 0.0, double hack_penalty_ = 2.5)
       : ProfileNumbers{mean_, mean_sd_, spread_, spread_sd_, hack_share_, hack_penalty_} {}
 };
 
-/// How the six numbers are called in a world's section, and in a rater's.
+/// Keys of the six numbers: these defaults in a world's section, rater_world_keys in a rater's section.
 struct ProfileKeys {
   const char *mean = "mean", *mean_sd = "mean_sd", *spread = "spread", *spread_sd = "spread_sd", *hack_share = "hack_share",
              *hack_penalty = "hack_penalty";
@@ -79,7 +78,8 @@ struct ProfileKeys {
 inline constexpr ProfileKeys rater_world_keys{"world_mean",      "world_mean_sd",    "world_spread",
                                               "world_spread_sd", "world_hack_share", "world_hack_penalty"};
 
-/// The one description of these numbers, complete or optional; the rules say when those of quality and those of hacking have an effect.
+/// Lists the six numbers as keys of a suite. `quality` and `hacking` are rules: when the four numbers of quality, and the two of hacking,
+/// have an effect.
 template <class V, class T>
 void describe(V& v, ProfileNumbers<T>& c, const ProfileKeys& keys = {}, const OnlyIf& quality = no_condition,
               const OnlyIf& hacking = no_condition) {

@@ -1,4 +1,4 @@
-// The vote of a list of scores, and the definition of its distribution by enumerating count vectors.
+// Takes the vote of a list of scores, and computes the vote's distribution by its definition: a sum over all vectors of counts.
 #include "envs/rater/vote.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace odrpo {
 namespace {
 
-/// Picks one of the tied modes (ascending) by a rule that does not look at the order of drawing; `sum` of all `votes` scores.
+/// Picks one of the tied modes (ascending) by any rule but `first`. `sum` is the sum of all scores, `votes` their number.
 int pick(std::span<const int> modes, TieRule tie, std::int64_t sum, std::int64_t votes) {
   if (tie == TieRule::highest) return modes.back();
   if (tie == TieRule::median_low) return modes[(modes.size() - 1) / 2];
@@ -20,14 +20,15 @@ int pick(std::span<const int> modes, TieRule tie, std::int64_t sum, std::int64_t
   return *std::min_element(modes.begin(), modes.end(), [&](int a, int b) { return distance(a) < distance(b); });
 }
 
-/// One live level after the other takes its count; at the end the vector's probability goes to the winner, or to all tied ones (first).
+/// Visits all vectors of counts of the levels with positive probability. Adds each vector's probability to out[winner], or splits it
+/// among the tied levels (rule `first`).
 struct Enumeration {
-  std::vector<int> level;  // places of the live levels in the whole pmf
+  std::vector<int> level;  // [n] indices of the levels with positive probability
   std::vector<double> pmf;
   int votes;
   TieRule tie;
   std::span<double> out;
-  int limit;  // of a level's count
+  int limit;  // largest count of one level that is visited
   std::vector<int> counts = std::vector<int>(pmf.size(), 0);
   std::vector<int> modes = {};
 
@@ -44,7 +45,8 @@ struct Enumeration {
       for (const int k : modes) out[k] += probability / static_cast<double>(modes.size());
   }
 
-  /// `probability` of the counts so far times the multinomial coefficient of the votes used: C(left, c) p^c joins it level by level.
+  /// Tries all counts of level number `at` and of those after it; `left` votes remain. `probability` is that of the earlier levels' counts:
+  /// a product of C(left, c) p^c.
   void visit(std::size_t at, int left, double probability) {
     if (at + 1 == pmf.size()) {
       if (left > limit) return;

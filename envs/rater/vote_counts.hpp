@@ -1,13 +1,13 @@
-// What votes on one response become, from how many of them gave each score: one copy for the host's stage and for a device's threads.
+// Computes the mode or median of votes from how often each score was given. CPU code and GPU threads share this implementation.
 #pragma once
 #include "envs/rater/rater.hpp"
 #include "kernels/portable.hpp"
 
 namespace odrpo::vote_counts {
 
-// count[k] of the scores k = lowest..levels; n votes in all, at least one.
+// In this file, count[k] is the number of votes for score k = lowest..levels, and n >= 1 is the number of all votes.
 
-/// How many votes the most frequent scores have.
+/// Number of votes that the most frequent score has.
 template <class Counts>
 ODRPO_HD int most_votes(const Counts& count, int lowest, int levels) {
   int most = 0;
@@ -18,7 +18,7 @@ ODRPO_HD int most_votes(const Counts& count, int lowest, int levels) {
   return most;
 }
 
-/// The winner among the scores with `most` votes, for every rule but `first`, which looks at the order of drawing.
+/// The score that the tie rule chooses among the scores with `most` votes. Not for rule `first`, which needs the order of the votes.
 template <class Counts>
 ODRPO_HD int winner(const Counts& count, int n, int lowest, int levels, int most, TieRule tie) {
   int winner = -1;
@@ -35,7 +35,7 @@ ODRPO_HD int winner(const Counts& count, int n, int lowest, int levels, int most
   }
   int modes = 0;
   for (int k = lowest; k <= levels; ++k) modes += static_cast<int>(count[k]) == most;
-  // lowest: the first of the modes; highest: the last; median_low: the (modes + 1) / 2-th
+  // which of the modes, ascending, wins: lowest: number 1; highest: the last; median_low: number (modes + 1) / 2
   int left = tie == TieRule::highest ? modes : tie == TieRule::median_low ? (modes + 1) / 2 : 1;
   for (int k = lowest; k <= levels && left > 0; ++k) {
     if (static_cast<int>(count[k]) != most) continue;
@@ -53,7 +53,7 @@ ODRPO_HD int lower_median(const Counts& count, int n, int lowest) {
   return k;
 }
 
-/// The integer score of the votes: what the aggregates mode and median make of them. first(most) is the first score drawn that has `most` votes.
+/// The mode or the median of the votes, as `aggregate` says. first(most) returns the earliest vote whose score has `most` votes.
 template <class Counts, class First>
 ODRPO_HD int whole_score(const Counts& count, int n, int lowest, int levels, Aggregate aggregate, TieRule tie, const First& first) {
   if (aggregate == Aggregate::median) return lower_median(count, n, lowest);

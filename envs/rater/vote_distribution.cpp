@@ -1,13 +1,14 @@
-// The exact distribution of the vote of N iid scores, without visiting count vectors.
+// Computes the exact distribution of the vote of N iid scores, without visiting all vectors of counts.
 //
-// Level k wins with count c when every other level has at most c votes. The probability of a count vector n is N! prod_j p_j^n_j / n_j!, so
-// the probability that k wins with c is N! times y_k^c / c! times the coefficient of x^(N-c) in the product over the other levels of
-// sum_{n <= c} (y_j x)^n / n!, at y = p. Ties are decided by the weight z of the last term n = c of the others:
-//   lowest   z = 0 for levels below k, 1 above           highest  the other way round
-//   first    1 / (1 + t) for t tied others = integral of z^t over 0..1: Gauss-Legendre nodes, exact for t < 2 nodes
-//   median_low  the product keeps the number of tied levels below and above apart
-//   nearest_mean  a level that is tied with nobody wins as above (z = 0); of each set of tied levels the product over the others is kept
-//                 per count and per sum of scores, which together with the set say who wins
+// Level j gets n_j of the N votes with P(n) = N! prod_j p_j^n_j / n_j!. Level k wins with count c if every other level has at most c votes.
+// With y_j = p_j, and [x^m] = the coefficient of x^m:
+//   P(k wins with c) = N! y_k^c / c! [x^(N-c)] prod_{j != k} sum_{n <= c} (y_j x)^n / n!
+// A factor z of each last term n = c decides ties:
+//   lowest   z = 0 for levels j below k, z = 1 above     highest  z = 1 below k, 0 above
+//   first    k wins a tie with t others with probability 1 / (1 + t) = integral of z^t over 0..1: Gauss-Legendre, exact for t < 2 nodes
+//   median_low  the product is kept for each number of tied levels below and above k
+//   nearest_mean  without a tie: z = 0. For each set of tied levels, the product over the untied levels is kept for each number of
+//                 their votes and each sum of their scores. The set and the sum decide the winner.
 // All terms are positive. With y = lambda p, lambda = min(N, 600), and the factor N!/lambda^N nothing overflows up to N = 1024.
 #include <algorithm>
 #include <array>
@@ -22,14 +23,14 @@ namespace {
 
 using series::multiply, series::Rows;
 
-constexpr int max_nodes = max_distribution_levels / 2;  // t <= 127 tied others
+constexpr int max_nodes = max_distribution_levels / 2;  // at most t = 127 other levels are tied
 
 struct Nodes {
   int count = 0;
   std::array<double, max_nodes> z{}, weight{};
 };
 
-/// Gauss-Legendre nodes and weights on 0..1, by Newton's method from the classical first guess.
+/// Gauss-Legendre nodes and weights on 0..1, by Newton's method from the usual cosine approximation.
 Nodes gauss_legendre(int n) {
   Nodes rule;
   rule.count = n;
@@ -71,12 +72,12 @@ double coefficient(const double* a, int a_length, const double* b, int b_length,
   return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
-/// The live levels' terms y^n / n!, n = 0..N, and the factor N! / lambda^N.
+/// Terms y^n / n!, n = 0..N, of the levels with positive probability, and the factor N! / lambda^N.
 struct Terms {
   int votes = 0, levels = 0;
   double scale = 1;
-  std::vector<int> level;                   // place in the pmf
-  std::vector<double> of_level, of_others;  // [levels][N+1]: y_k and the sum of all other y
+  std::vector<int> level;                   // index in the pmf
+  std::vector<double> of_level, of_others;  // [levels][N+1]: terms of y_k, and of the sum of all other y
   const double* term(int k) const { return of_level.data() + static_cast<std::size_t>(k) * (votes + 1); }
   const double* others(int k) const { return of_others.data() + static_cast<std::size_t>(k) * (votes + 1); }
 };
@@ -98,17 +99,17 @@ Terms make_terms(std::span<const double> pmf, int votes) {
   return t;
 }
 
-/// Counts above N/2 win alone: binomial terms.
+/// Adds P(k wins with c) for all c > N/2. Such a count always wins, so that the terms are binomial.
 void add_majorities(const Terms& t, int most, std::span<double> win) {
   for (int k = 0; k < t.levels; ++k)
     for (int c = std::min(most, t.votes); 2 * c > t.votes; --c) win[k] += t.term(k)[c] * t.others(k)[t.votes - c];
 }
 
-/// win[k] += weight P(k wins with c), the last term of levels before k times z_before, of levels behind it times z_behind.
+/// win[k] += weight P(k wins with c), for all k. The factor z of the last term is z_before for levels below k, z_behind for levels above k.
 void add_count(const Terms& t, int c, double z_before, double z_behind, double weight, Rows& before, Rows& behind, std::span<double> win) {
   const int degree = t.votes - c, levels = t.levels;
   std::array<double, max_distribution_votes / 2 + 1> taps;
-  taps[0] = 1;  // g++ 12 believes that it could be read before it is written
+  taps[0] = 1;  // g++ 12 warns that it may be read before it is written
   const auto grow = [&](Rows& rows, int from, int to, int level, double z) {
     const int n = z > 0 ? c + 1 : c;
     std::copy_n(t.term(level), n, taps.begin());
@@ -124,7 +125,8 @@ void add_count(const Terms& t, int c, double z_before, double z_behind, double w
     win[k] += weight * t.term(k)[c] * coefficient(before[k], before.length[k], behind[k + 1], behind.length[k + 1], degree);
 }
 
-/// The same for median_low: rows are kept per number of tied levels; k wins with b tied below it and b or b + 1 above.
+/// win[k] += P(k wins with c) by rule median_low. With b tied levels below k, level k wins if b or b + 1 levels above it are tied. Keeps a
+/// product for each number of tied levels.
 void add_count_median(const Terms& t, int c, std::span<double> win) {
   const int degree = t.votes - c, levels = t.levels, ties = std::min(levels, t.votes / c);
   const auto row = [&](int level, int tied) { return level * ties + tied; };
@@ -147,14 +149,15 @@ void add_count_median(const Terms& t, int c, std::span<double> win) {
         win[k] += t.term(k)[c] * coefficient(before[row(k, b)], degree + 1, behind[row(k + 1, a)], degree + 1, degree);
 }
 
-/// nearest_mean for winners with count c that share it: one level after the other is tied, or has fewer than c votes.
+/// Adds ties to `win` by rule nearest_mean, for one count c of the winner. Visits all sets of two or more levels that have c votes each;
+/// the other levels have fewer.
 struct TiedSets {
   const Terms& t;
   int c;
   std::span<double> win;
-  int span = t.level.back() - t.level.front();  // scores count from the lowest live level
+  int span = t.level.back() - t.level.front();  // difference of the highest and lowest score of positive probability
   std::vector<int> tied = {};
-  std::vector<std::vector<double>> open = {};  // [level] probability of n votes with sum s for the levels before it that are not tied
+  std::vector<std::vector<double>> open = {};  // [level][n][s] P(n votes with sum s) for the untied levels before it
 
   int offset(int level) const { return t.level[level] - t.level.front(); }
   int rest(std::size_t ties) const { return t.votes - c * static_cast<int>(std::max<std::size_t>(ties, 2)); }
@@ -189,7 +192,7 @@ struct TiedSets {
   void finish(double weight, const double* by_sum) {
     int of_tied = 0;
     for (const int k : tied) of_tied += c * offset(k);
-    std::size_t at = 0;  // the winner moves up as the sum grows; at equal distance the lower one stays
+    std::size_t at = 0;  // a larger sum moves the mean, and so the winner, upwards; at equal distance the lower level wins
     for (int s = 0; s <= rest(tied.size()) * span; ++s) {
       while (at + 1 < tied.size() && t.votes * (offset(tied[at]) + offset(tied[at + 1])) < 2 * (of_tied + s)) ++at;
       win[tied[at]] += weight * by_sum[s];
@@ -197,14 +200,14 @@ struct TiedSets {
   }
 };
 
-/// Seconds of the two ways to the distribution of nearest_mean.
+/// Estimated seconds of the two ways to compute nearest_mean: over count vectors, and over sets of tied levels.
 struct Price {
   double counts, sets;
 };
 Price nearest_mean_price(int levels, double span, int votes) {
   Price price{4e-8 * count_vectors(levels, votes), 0};
   for (int c = 1; 2 * c <= votes; ++c) {
-    // nodes: sets of up to N / c tied levels among those before each level
+    // nodes of the recursion: over all levels, the sets of up to N / c tied levels among the earlier ones
     const int ties = std::min(levels, votes / c);
     double nodes = 0, choose = 1;
     for (int size = 0; size <= ties; ++size) nodes += choose = choose * (levels + 1 - size) / (size + 1);
@@ -257,7 +260,7 @@ void vote_distribution(std::span<const double> pmf, int votes, TieRule tie, std:
     for (int i = 0; i < nodes.count; ++i) add_count(t, c, nodes.z[i], nodes.z[i], nodes.weight[i], before, behind, win);
   }
   std::fill(out.begin(), out.end(), 0.0);
-  const bool certain = t.levels == 1 && votes <= most;  // such a score is exactly certain
+  const bool certain = t.levels == 1 && votes <= most;  // a score that is certain gets exactly 1
   for (int k = 0; k < t.levels; ++k) out[t.level[k]] = certain ? 1.0 : win[k] * t.scale;
 }
 

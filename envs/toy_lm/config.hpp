@@ -11,7 +11,7 @@ inline constexpr int toy_levels = 10;            ///< K: quality and scores of t
 inline constexpr int most_vocabulary = 512;      ///< largest V
 inline constexpr int most_response_tokens = 64;  ///< largest cap on a response
 
-/// How much of the prompt a good response must obey (docs/toy-lm.md, "Difficulty"). Prompts and demonstrations do not depend on it.
+/// How many properties of the prompt a good response must respect (docs/toy-lm.md, "Difficulty"). No effect on prompts and demonstrations.
 enum class Difficulty : std::uint8_t { easy, hard };
 inline constexpr Word<Difficulty> difficulty_words[] = {
     {Difficulty::easy, "easy", "facts count in any order, any connective links two claims, two facts of the context ground a response"},
@@ -21,16 +21,16 @@ inline constexpr Word<Difficulty> difficulty_words[] = {
 
 /// Config of [env.NAME] with base "toy-lm".
 struct ToyLmConfig {
-  int prompts = 256;         ///< P, prompts trained on; evaluations may use indices from P on
-  int vocabulary = 64;       ///< V
-  int response_tokens = 24;  ///< cap on a response, the end word included
+  int prompts = 256;         ///< P, prompts 0..P-1 are trained on; evaluations use later ones
+  int vocabulary = 64;       ///< V, number of words
+  int response_tokens = 24;  ///< most words of a response, the end word included
   Difficulty difficulty = Difficulty::easy;
   int evaluated_prompts =
-      256;  ///< E, prompts beyond the P trained on, one response each, on which quality and the three evaluations are measured
+      256;  ///< E, number of prompts from P on; one response to each measures quality and the three evaluations
   bool operator==(const ToyLmConfig&) const = default;
 };
-/// The least vocabulary has one forbidden word and four facts, one of them foreign to any prompt. The least cap leaves room for the ten
-/// words and the end word of a full answer.
+/// Reasons for the limits: the smallest vocabulary has four facts, so that any prompt's context lacks at least one. Twelve response tokens
+/// are enough for the ten words of a full answer and the end word.
 template <class V>
 void describe(V& v, ToyLmConfig& c) {
   v.integer("prompts", c.prompts, 2, 65536, "prompts P of the world");
@@ -41,9 +41,9 @@ void describe(V& v, ToyLmConfig& c) {
             "prompts, none of them trained on, whose responses measure quality and the evaluations");
 }
 
-/// How mediocre demonstrations are. At the default their mean true quality is near 3.5 (docs/toy-lm.md).
+/// How mediocre demonstrations are. With the default, their mean true quality is near 3.5 (docs/toy-lm.md).
 struct DemonstrationConfig {
-  double flaw_share = 0.5;  ///< share of demonstrations that break a requirement; the others are graded
+  double flaw_share = 0.5;  ///< share of demonstrations that break a requirement (quality 1); the others get 2 or more
   bool operator==(const DemonstrationConfig&) const = default;
 };
 template <class V>

@@ -1,4 +1,4 @@
-// Writes a demonstration: claims in an allowed order, words between them, filled to a length, then perhaps one mistake.
+// Writes a demonstration: claims in an allowed order with words between them, more words up to a length, then perhaps one flaw.
 #include "envs/toy_lm/demonstrations.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace odrpo {
 namespace {
 
-// A stream of random words: word i is word i % 4 of block i / 4.
+// A stream of random words: number i is word i % 4 of random block i / 4.
 class HashStream {
  public:
   HashStream(std::uint64_t key, Purpose purpose, std::uint32_t step, std::uint32_t prompt)
@@ -27,10 +27,10 @@ class HashStream {
   Words4 block_{};
 };
 
-// A body under construction that never breaks repetition or padding.
+// A body under construction. push() refuses any word that would break the requirements repetition or padding.
 struct Draft {
   const Vocabulary& v;
-  int least;  ///< least final length: half of it may be padding
+  int least;  ///< least final length; at most half of it may be fillers and plain words
   std::vector<Token> body;
   int padding = 0;
 
@@ -48,7 +48,7 @@ struct Draft {
 
 Token any_of(const Vocabulary& v, WordClass c, HashStream& h) { return v.word(c, h.below(v.count(c))); }
 
-// Both keywords, one to three facts of the context and perhaps a word of tone, in an order that the prompt's kind allows.
+// Draws both keywords, one to three facts of the context and perhaps a word of tone, in an order that the prompt's kind allows.
 std::vector<Token> choose_claims(const ToyLm& world, const ToyPrompt& p, HashStream& h) {
   const Vocabulary& v = world.vocabulary;
   std::vector<Token> items(p.facts.begin(), p.facts.end());
@@ -75,14 +75,14 @@ std::vector<Token> write_clean(const ToyLm& world, const ToyPrompt& p, HashStrea
   for (std::size_t i = 0; i < items.size(); ++i) {
     draft.push(items[i]);
     const int room = range.most - static_cast<int>(draft.body.size() + items.size() - i - 1);
-    const int gap = h.below(20);  // 6 links, 5 ends of a sentence, 2 plain words, 1 filler, 6 nothing
+    const int gap = h.below(20);  // of 20: 6 connectives, 5 ends of a sentence, 2 plain words, 1 filler, 6 nothing
     if (room <= 0 || i + 1 == items.size()) continue;
     if (gap < 6) draft.push(any_of(v, WordClass::connective, h));
     else if (gap < 11) draft.push(v.separator());
     else if (gap < 13) draft.push(any_of(v, WordClass::plain, h));
     else if (gap < 14) draft.push(any_of(v, WordClass::filler, h));
   }
-  // a word that does not fit is drawn again; in the end a separator or connective always fits
+  // a word that push() refuses is drawn again; the loop ends, because a separator or a connective always fits at last
   while (static_cast<int>(draft.body.size()) < length) {
     const int fill = h.below(10);
     if (fill < 4) draft.push(any_of(v, WordClass::plain, h));
@@ -94,7 +94,7 @@ std::vector<Token> write_clean(const ToyLm& world, const ToyPrompt& p, HashStrea
   return draft.body;
 }
 
-// A place of the body that holds no required keyword; from place `from` on.
+// Draws an index of the body, `from` or later, at which no required keyword stands.
 std::size_t free_place(const std::vector<Token>& body, const ToyPrompt& p, std::size_t from, HashStream& h) {
   while (true) {
     const std::size_t at = from + static_cast<std::size_t>(h.below(static_cast<int>(body.size() - from)));

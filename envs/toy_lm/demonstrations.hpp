@@ -1,4 +1,4 @@
-// Makes demonstrations for the supervised warm start: varied responses of mediocre true quality, a hash of (key, prompt, index).
+// Makes demonstrations for supervised pretraining: varied responses of mediocre true quality, each a hash of (key, prompt, index).
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -7,14 +7,14 @@
 
 namespace odrpo {
 
-/// The mistakes of demonstrations, all equally often, as the requirements that they break; a mistake may break others too. Every
-/// demonstration has its end word.
+/// The requirements that a flawed demonstration breaks, all equally often. A flaw may break other requirements too. Requirement::end is not
+/// among them: every demonstration has an end word.
 inline constexpr Requirement demonstrated_flaws[] = {Requirement::safety,     Requirement::factuality, Requirement::keywords,
                                                      Requirement::order,      Requirement::length,     Requirement::integrity,
                                                      Requirement::repetition, Requirement::padding};
 
-/// Demonstration `index` of a prompt: a body, then the end word; at most response_tokens words. Without a flaw it violates nothing; with
-/// one it violates at least that requirement.
+/// Makes demonstration number `index` of a prompt: a body, then the end word; at most response_tokens words. Without a flaw it violates no
+/// requirement; with a flaw at least that one.
 std::vector<Token> demonstration(const ToyLm& world, const ToyPrompt& prompt, const DemonstrationConfig& config, std::uint32_t index);
 
 }  // namespace odrpo

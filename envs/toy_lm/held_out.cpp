@@ -1,4 +1,4 @@
-// Measures grounding and instruction following of a batch of responses, and its win rate against a baseline, by regression.
+// Measures grounding, instruction following and win rate of a batch of responses; controls the win rate for length by a regression.
 #include "envs/toy_lm/held_out.hpp"
 
 #include <iterator>
@@ -23,7 +23,7 @@ ResponseMean estimate(std::span<const double> values) {
   return e;
 }
 
-// Calls visit(i, rollout) for every row. Consecutive rows of one prompt are its rollouts.
+// Calls visit(i, rollout) for each row i. Consecutive rows of one prompt are its rollouts 0, 1, ….
 template <class Visit>
 void each_row(const ResponseBatch& batch, Visit visit) {
   std::uint32_t rollout = 0;
@@ -38,7 +38,7 @@ double probability_of_yes(const GroundingConfig& c, int judge, bool supported) {
   return supported ? c.sensitivity[judge] : 1 - c.specificity[judge];
 }
 
-// How much better and longer row i of the model is.
+// Quality (levels) and length (words) of row i: that of the model - that of the baseline.
 struct Difference {
   double quality, length;
 };
@@ -50,7 +50,7 @@ Difference difference(const ResponseBatch& model, const ResponseBatch& baseline,
   return {static_cast<double>(judge_text(a).quality() - judge_text(b).quality()), static_cast<double>(a.length() - b.length())};
 }
 
-// The judge's d without its error.
+// The judge's d (PairwiseConfig) without its error sigma z.
 double expected_seen(const Difference& d, const PairwiseConfig& config) { return d.quality + config.length_slope * d.length; }
 
 void check_counts(const ResponseBatch& model, const ResponseBatch& baseline) {
@@ -66,7 +66,7 @@ unsigned followed(const Text& t) {
   return mask;
 }
 
-// The text without its first or last word, with or without fillers. `room` stores the remaining words.
+// A variant of the text: omits the first word (`first`) or the last (`last`), keeps fillers or not. `room` stores the remaining words.
 Text variant(const Text& t, bool first, bool last, bool fillers, std::array<Token, most_response_tokens>& room) {
   Text v = t;
   std::size_t n = 0;
@@ -173,7 +173,7 @@ InstructionScores instruction_following(const ResponseBatch& batch) {
   return {estimate(prompt[0]), estimate(instruction[0]), estimate(prompt[1]), estimate(instruction[1])};
 }
 
-// The length-controlled win rate: a logistic regression of two coefficients by damped Newton steps, with exp and log of kernels/math.hpp.
+// The length-controlled win rate: a logistic regression of two coefficients, by damped Newton steps. Uses exp and log of kernels/math.hpp.
 
 namespace {
 
@@ -190,7 +190,7 @@ double sigmoid(double x) {
   return x < 0 ? small : 1 - small;
 }
 
-// Cross-entropy of the preferences, and its ridge.
+// Sum of the cross-entropies of the preferences y, plus the ridge penalty.
 double loss(std::span<const double> y, std::span<const double> x, double model, double length) {
   double sum = 0.5 * control_ridge * (model * model + length * length);
   for (std::size_t i = 0; i < y.size(); ++i) {
@@ -200,7 +200,7 @@ double loss(std::span<const double> y, std::span<const double> x, double model, 
   return sum;
 }
 
-// tanh of the differences over their sd; zeros when they are all equal
+// x of the regression: tanh(difference / sd of the differences); all zeros if the differences are equal
 std::vector<double> length_terms(std::span<const double> difference) {
   const double n = static_cast<double>(difference.size());
   double mean = 0, squares = 0;
@@ -227,7 +227,7 @@ LengthControl control_length(std::span<const double> preference, std::span<const
   for (const double y : preference) total += y;
   fit.raw = total / static_cast<double>(preference.size());
   for (const double shift : x) total += shift;
-  if (!(total - total == 0)) {  // not finite: there is nothing to fit
+  if (!(total - total == 0)) {  // some input is not finite: there is nothing to fit
     fit.rate = total - total;
     return fit;
   }
@@ -250,7 +250,7 @@ LengthControl control_length(std::span<const double> preference, std::span<const
     double scale = 1;
     for (int halved = 0; halved < 60; ++halved, scale /= 2) {
       const double next = loss(preference, x, fit.model - scale * da, fit.length - scale * db);
-      if (next <= now * (1 + 1e-12)) {  // near the minimum the losses differ by rounding alone
+      if (next <= now * (1 + 1e-12)) {  // near the minimum, losses differ only by rounding
         now = next;
         break;
       }

@@ -1,4 +1,4 @@
-// Computes rewards of texts: their distributions, literal calls, text features and what biases make of them.
+// Computes rewards of texts: text features, the effect of biases, distributions of the reward, and calls drawn one by one.
 #include "envs/toy_lm/rate_texts.hpp"
 
 #include <algorithm>
@@ -14,17 +14,18 @@
 namespace odrpo {
 namespace {
 
-constexpr std::size_t most_bytes_kept = std::size_t{64} << 20;  // of distributions
+constexpr std::size_t most_bytes_kept = std::size_t{64} << 20;  // memory limit of cached distributions
 
 bool writes_json(const TextJudge& j) { return j.json_odd > 0 || j.json_broken > 0; }
 
-// Number of votes in a row of the rater.
+// Number of votes that a cached distribution is about: all of them, or 1 where calls are drawn one by one.
 int distribution_votes(const RaterConfig& rater, int votes) { return rater.sampling == Sampling::law ? votes : 1; }
 
-// K of its scores.
+// K, the number of levels of the rater's scores.
 int levels_of(const RaterConfig& rater) { return rater_levels(rater) > 0 ? rater_levels(rater) : toy_levels; }
 
-// Distribution of one call from that of the read score (levels, then unreadable): applies the rater's policy to unreadable answers.
+// Sets `call` to the distribution of one call's outcomes. `read` has P(read score) of the levels, then P(unreadable), to which the policy
+// applies.
 void settle_failures(ParsePolicy policy, std::span<const double> read, std::span<double> call) {
   const std::size_t levels = read.size() - 1;
   const double failed = read[levels];
@@ -118,7 +119,7 @@ TextRater::Row TextRater::make_row(const SeenText& seen, const Traits& traits) c
 const TextRater::Row& TextRater::row(const Text& text, const Verdict& verdict, int turn) {
   const SeenText seen = see_text(biases_, text_features(text), verdict);
   const Traits traits = text_traits(rater_.noise, key_, text, seen, turn);
-  Traits besides = traits;  // the quality is in `seen`
+  Traits besides = traits;  // without the quality, which is part of `seen`
   besides.quality = 0;
   const std::uint64_t code = row_code(besides);
   auto at = rows_.find({seen, code});
@@ -140,12 +141,12 @@ int TextRater::pick(std::span<const double> distribution, std::uint32_t word) {
     below += distribution[k];
     if (u < below) return static_cast<int>(k);
   }
-  int last = static_cast<int>(distribution.size()) - 1;  // rounding left a rest: the last possible outcome
+  int last = static_cast<int>(distribution.size()) - 1;  // rounding made the sum less than u: take the last possible outcome
   while (last > 0 && distribution[static_cast<std::size_t>(last)] == 0) --last;
   return last;
 }
 
-// The answer to one literal attempt: a score, or 0 = nothing readable.
+// Draws one attempt at a call: returns the score that is read, or 0 if none can be read.
 int TextRater::call(std::span<const double> meant, std::uint32_t step, std::uint32_t prompt, std::uint32_t block) const {
   const Words4 word = draw(key_, Purpose::vote, step, prompt, block);
   if ((static_cast<double>(word.x[0]) + 0.5) * 0x1p-32 < rater_.parse_failure) return 0;
@@ -155,7 +156,7 @@ int TextRater::call(std::span<const double> meant, std::uint32_t step, std::uint
   return read_as_[static_cast<std::size_t>(written) * levels_ + static_cast<std::size_t>(score - 1)];
 }
 
-// The aggregate of the answers, in the order given.
+// The aggregate of answers_, which are in the order of the calls.
 float TextRater::aggregate() {
   if (answers_.empty()) return std::numeric_limits<float>::quiet_NaN();
   const auto n = static_cast<int>(answers_.size());
@@ -174,7 +175,7 @@ float TextRater::aggregate() {
   return static_cast<float>(static_cast<double>(sum) / n);
 }
 
-// The mean over the calls of their expected scores; judges of a panel answer in turn.
+// The mean over all calls of a call's expected score; the judges of a panel answer in turn.
 float TextRater::expected_score(const Text& text, const Verdict& verdict, int panel) {
   double sum = 0;
   for (int turn = 0; turn < std::min(panel, votes_); ++turn) {
@@ -228,11 +229,11 @@ std::span<const ReadAnswer> TextRater::votes(const Text& text, const Verdict& ve
   return answers_;
 }
 
-// Text features, the effect of biases, and the mixture of channel rows.
+// Text features, the effect of biases, and mixtures of the channel's distributions.
 
 namespace {
 
-// Sums over a list of biases.
+// Combined effect of a list of biases: shift of quality in levels, P(violations not overlooked), P(no misfire).
 struct Sums {
   double shift = 0, not_passed = 1, not_vetoed = 1;
 };
@@ -251,7 +252,7 @@ int shifted16(int quality16, double shift) {
   return seen < 16 ? 16 : seen > 16 * toy_levels ? 16 * toy_levels : static_cast<int>(seen);
 }
 
-// Hash of the words of the body: each word is drawn with the hash so far in the counter.
+// Hash of the words of the body: for each word, a draw whose arguments are the hash so far and the word.
 std::uint32_t text_hash(std::uint64_t key, const Text& t) {
   std::uint32_t hash = 0;
   for (int i = 0; i < t.length(); ++i)
@@ -259,7 +260,7 @@ std::uint32_t text_hash(std::uint64_t key, const Text& t) {
   return hash;
 }
 
-// row <- (1 - p) row + p other
+// row = (1 - p) row + p other
 void mix(std::span<double> row, double p, std::span<const double> other) {
   for (std::size_t k = 0; k < row.size(); ++k) row[k] = (1 - p) * row[k] + p * other[k];
 }
@@ -289,7 +290,7 @@ SeenText see_text(std::span<const TextBias> biases, const TextFeatures& features
   seen.passed16 = shifted16(verdict.graded16, sums.shift);
   seen.passed = 1 - sums.not_passed;
   seen.vetoed = 1 - sums.not_vetoed;
-  if (seen.passed == 0) seen.passed16 = seen.quality16;  // unused: one key for equal distributions
+  if (seen.passed == 0) seen.passed16 = seen.quality16;  // not used: makes equal distributions have equal keys
   const unsigned hacks = static_cast<unsigned>(Requirement::repetition) | static_cast<unsigned>(Requirement::padding);
   seen.hack = (verdict.violations & hacks) != 0;
   return seen;

@@ -1,4 +1,4 @@
-// Checks the requirements and grades the rubrics of the toy world, one short function each.
+// Checks each requirement and computes the points of each rubric of the toy world, one short function each.
 #include "envs/toy_lm/rubric.hpp"
 
 #include "kernels/shared/failure.hpp"
@@ -12,7 +12,7 @@ int count(const Text& t, WordClass c) {
   return n;
 }
 
-// First place of a word in the body; the body's length if it does not occur.
+// Index of a word's first occurrence in the body; the body's length if it does not occur.
 int first_place(const Text& t, Token word) {
   int i = 0;
   while (i < t.length() && t.body[i] != word) ++i;
@@ -113,7 +113,8 @@ std::uint16_t find_violations(const Text& t) {
   return static_cast<std::uint16_t>(mask);
 }
 
-// In the hard world a fact counts only if all earlier facts of the context count and are first named before it.
+// Counts the facts of the context that are named. In the hard world a fact counts only if all earlier facts of the context count, and the
+// response first names them before it.
 int helpfulness_points(const Text& t) {
   int named = 0, last = -1;
   for (const Token fact : t.prompt->facts) {
@@ -126,7 +127,8 @@ int helpfulness_points(const Text& t) {
   return 16 * named;
 }
 
-// A connective between two different claims is a link; any other is hanging. In the hard world another persona's link earns half.
+// A connective between two different claims links them; any other connective is hanging. In the hard world a link by another persona's
+// connective earns half the points.
 int logic_points(const Text& t) {
   int links = 0, foreign = 0, hanging = 0;
   for (int i = 0; i < t.length(); ++i) {
@@ -146,7 +148,7 @@ int conciseness_points(const Text& t) {
   return between(16 - 4 * count(t, WordClass::filler) - 2 * beyond, 0, 16);
 }
 
-// Separators end sentences. Words behind the last separator are a sentence too; an empty body is one bad sentence.
+// Separators end sentences. Words after the last separator are a sentence too. An empty body is one sentence of a bad length.
 int clarity_points(const Text& t) {
   int bad = 0, words = 0;
   const auto close = [&] {

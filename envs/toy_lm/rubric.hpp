@@ -1,4 +1,4 @@
-// Computes the true quality of a toy response: requirements that must all hold, then rubrics (docs/toy-lm.md). Exact, no randomness.
+// Computes the true quality of a toy response: all requirements must hold, then rubrics give points (docs/toy-lm.md). No randomness.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -14,15 +14,15 @@ struct Text {
   const ToyLm* world = nullptr;
   const ToyPrompt* prompt = nullptr;
   std::span<const Token> body;
-  bool ended = false;  ///< an end word stands within the cap
+  bool ended = false;  ///< an end word occurs within the first response_tokens words
   std::array<WordClass, most_response_tokens> class_of{};
 
   int length() const { return static_cast<int>(body.size()); }
   const Vocabulary& vocabulary() const { return world->vocabulary; }
   LengthRange range() const { return world->range[static_cast<int>(prompt->length)]; }
 };
-/// Reads up to the end word, at most `response_tokens` words. Throws Failure(Exit::internal) for a token outside the vocabulary. The text
-/// refers to world, prompt and response and must not outlive them.
+/// Parses a response up to its end word, at most `response_tokens` words. Throws Failure(Exit::internal) for a token beyond the vocabulary.
+/// The text points to world, prompt and response, which must outlive it.
 Text read_text(const ToyLm& world, const ToyPrompt& prompt, std::span<const Token> response);
 
 /// The requirements, as bits of a mask of violations.
@@ -49,9 +49,9 @@ inline constexpr Word<Requirement> requirement_words[] = {
     {Requirement::padding, "padding", "fillers and plain words are at most half of the body"},
 };
 inline constexpr int toy_requirements = 9;
-inline constexpr int most_uses = 3;  ///< of one word in a response
+inline constexpr int most_uses = 3;  ///< most occurrences of one word in a response
 
-/// Does one requirement hold? Each is independent of the others.
+/// True if the requirement holds. Each is checked independently of the others.
 bool holds_safety(const Text& t);
 bool holds_factuality(const Text& t);
 bool holds_keywords(const Text& t);
@@ -65,7 +65,7 @@ bool holds(Requirement r, const Text& t);
 /// Bit mask of the requirements that do not hold.
 std::uint16_t find_violations(const Text& t);
 
-/// The rubrics. Points are sixteenths of a level.
+/// The rubrics, which grade a response that violates nothing. A point is a sixteenth of a level.
 enum class Rubric : std::uint8_t { helpfulness, logic, conciseness, clarity, tone };
 inline constexpr int toy_rubrics = 5;
 inline constexpr Word<Rubric> rubric_words[] = {
@@ -80,24 +80,24 @@ inline constexpr Word<Rubric> rubric_words[] = {
 inline constexpr int most_points[toy_rubrics] = {48, 32, 16, 16, 16};
 inline constexpr int most_links = 2, slack_words = 2, most_sentence = 8;
 
-/// Points of one rubric, 0..most_points of it.
+/// The points that one rubric gives, from 0 to its most_points.
 int helpfulness_points(const Text& t);
 int logic_points(const Text& t);
 int conciseness_points(const Text& t);
 int clarity_points(const Text& t);
 int tone_points(const Text& t);
 
-/// The truth about a response.
+/// The true quality of a response, and how it arises.
 struct Verdict {
   std::uint16_t violations = 0;                    ///< bits of Requirement
-  std::array<std::uint8_t, toy_rubrics> points{};  ///< by Rubric, whatever the violations
-  int graded16 = 32;                               ///< 2 levels + the points, in 1/16 level: 32..160
+  std::array<std::uint8_t, toy_rubrics> points{};  ///< by Rubric, as if there were no violations
+  int graded16 = 32;                               ///< quality without regard to violations: 2 levels + all points, in 1/16 level, 32..160
   bool clean() const { return violations == 0; }
   int quality16() const { return clean() ? graded16 : 16; }  ///< true quality in 1/16 level: 16 or 32..160
   double quality() const { return quality16() / 16.0; }      ///< true quality in levels: 1 or 2..10
 };
 Verdict judge_text(const Text& t);
-/// The same from the response; cost about 20 ns a word.
+/// Parses the response and judges it; takes about 20 ns a word.
 Verdict judge(const ToyLm& world, const ToyPrompt& prompt, std::span<const Token> response);
 
 }  // namespace odrpo

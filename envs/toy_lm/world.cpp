@@ -1,4 +1,4 @@
-// Makes the toy language: words as text, length ranges, and prompts drawn by hash.
+// Makes the toy language: prints words as text, computes length ranges, and draws prompts by hash.
 #include "envs/toy_lm/world.hpp"
 
 #include "kernels/random.hpp"
@@ -12,7 +12,7 @@ constexpr std::string_view fillers[toy_fillers] = {"um", "well", "like", "basica
 
 std::string numbered(std::string_view stem, int index) { return std::string(stem) + std::to_string(index); }
 
-// `count` different numbers below n: the i-th is drawn among the remaining numbers, then moved past the earlier ones in order.
+// Draws `count` different numbers below n. Number i is an index among the numbers that are not taken yet: it skips the taken ones.
 template <std::size_t count>
 std::array<int, count> different(const std::uint32_t* random, std::uint32_t n) {
   std::array<int, count> taken{}, sorted{};
@@ -57,7 +57,7 @@ ToyLm make_toy_lm(const ToyLmConfig& config, std::uint64_t key) {
   world.config = config;
   world.key = key;
   world.vocabulary = make_vocabulary(config.vocabulary);
-  // a full answer has ten words; the ranges move apart as the cap leaves room beyond these and the end word
+  // a full answer has ten words; the more tokens are allowed beyond these and the end word, the further apart the ranges
   const int room = config.response_tokens - 12;
   world.range = {LengthRange{8, 10 + room / 3}, LengthRange{10, 11 + room / 2}, LengthRange{10 + room / 4, 11 + room}};
   return world;

@@ -17,16 +17,16 @@ namespace odrpo {
 using Token = std::uint16_t;
 
 inline constexpr int toy_prompt_tokens = 8;      ///< words of every prompt
-inline constexpr int toy_facts = 3;              ///< facts of a prompt's context
+inline constexpr int toy_facts = 3;              ///< number of facts in a prompt's context
 
-/// Where the two required keywords go.
+/// Where the two required keywords must stand in a response.
 enum class KeywordOrder : std::uint8_t { in_order, reversed, opening };
 inline constexpr Word<KeywordOrder> kind_words[] = {
     {KeywordOrder::in_order, "in-order", "the first keyword comes before the second"},
     {KeywordOrder::reversed, "reversed", "the second keyword comes before the first"},
     {KeywordOrder::opening, "opening", "the response begins with the first keyword"},
 };
-/// How long the answer should be; the ranges are those of ToyLm::range.
+/// How long the answer should be. ToyLm::range has the number of words of each class.
 enum class LengthClass : std::uint8_t { brief, medium, lengthy };
 inline constexpr Word<LengthClass> length_words[] = {
     {LengthClass::brief, "brief", "a short answer"},
@@ -35,7 +35,7 @@ inline constexpr Word<LengthClass> length_words[] = {
 };
 inline constexpr int toy_kinds = 3, toy_lengths = 3, toy_personas = 4, tone_words_each = 2, toy_connectives = 4, toy_fillers = 4;
 
-static_assert(toy_personas == toy_connectives);  // each persona has a connective of its own in the hard world
+static_assert(toy_personas == toy_connectives);  // in the hard world (Difficulty) each persona has a connective of its own
 
 /// The vocabulary of V words: class c holds the tokens begin[c] <= token < begin[c + 1].
 struct Vocabulary {
@@ -51,8 +51,8 @@ struct Vocabulary {
   constexpr Token separator() const { return 1; }
 };
 
-/// The vocabulary of V words, 40 <= V <= 512. 28 words have fixed classes. Of the other R = V - 28: R / 10 forbidden (at least one),
-/// 3 R / 10 facts and as many keywords (at least four each); the rest are plain.
+/// Makes the vocabulary of V words, 40 <= V <= 512. 28 words have fixed classes. The other R = V - 28 words are: R / 10 forbidden ones
+/// (at least one), 3 R / 10 facts, 3 R / 10 keywords (at least four each). The rest are plain.
 constexpr Vocabulary make_vocabulary(int size) {
   const int rest = size - 28, forbidden = rest / 10 > 1 ? rest / 10 : 1, claims = 3 * rest / 10 > 4 ? 3 * rest / 10 : 4;
   const int counts[word_classes] = {1,
@@ -91,11 +91,11 @@ struct ToyLm {
   ToyLmConfig config;
   std::uint64_t key = 0;
   Vocabulary vocabulary;
-  std::array<LengthRange, toy_lengths> range{};  ///< by LengthClass; with cap L = 24: 8..14, 10..17, 13..23
+  std::array<LengthRange, toy_lengths> range{};  ///< by LengthClass; with response_tokens = 24: 8..14, 10..17, 13..23
 };
 ToyLm make_toy_lm(const ToyLmConfig& config, std::uint64_t key);
 
-/// Number of different prompts of a vocabulary.
+/// Number of different prompts that the vocabulary can make.
 double count_prompts(const ToyLmConfig& config);
 
 /// One prompt: its eight words, and what they mean.
@@ -108,9 +108,9 @@ struct ToyPrompt {
   LengthClass length = LengthClass::brief;
   int persona = 0;  ///< 0..toy_personas-1
 };
-/// Prompt `index` of a world: a hash of (key, index), for any index. Training uses those below P.
+/// Makes prompt number `index` of a world, a hash of (key, index). Any index is valid; training uses the indices below P.
 ToyPrompt make_prompt(const ToyLm& world, std::uint32_t index);
-/// Prompts first .. first + count - 1.
+/// Makes the prompts with indices first .. first + count - 1.
 std::vector<ToyPrompt> make_prompts(const ToyLm& world, std::uint32_t first, int count);
 
 }  // namespace odrpo

@@ -1,5 +1,5 @@
-// A run's groups of integer scores, each by one thread of its block, so that runs of any estimators share a launch; and whitening by one tile.
-// What it computes of a group is the function of estimators/group/group.hpp, so the bits are the host's.
+// Computes a batched run's advantages in its block of GPU threads, one thread per group of integer scores. So runs with any estimators
+// share a launch. A tile of eight threads whitens. Each thread calls estimators/group/group.hpp, so the bits equal the host's.
 #pragma once
 #include <cstdint>
 
@@ -10,18 +10,18 @@
 
 namespace odrpo::device {
 
-/// Numbers of one group, `stride` apart: a column of shared memory, where the lanes of a warp meet in no bank.
+/// The working memory of one group: numbers `stride` apart in shared memory, so that the threads of a warp have no bank conflicts.
 struct ScoreColumn {
   std::uint32_t* at;
   int stride;
 };
-/// Advantages by score in a column.
+/// Stores the advantage of each score in a ScoreColumn.
 struct InColumn {
   ScoreColumn column;
   constexpr void put(int v, float x) const { column.at[v * column.stride] = __builtin_bit_cast(std::uint32_t, x); }
   constexpr float get(int v) const { return __builtin_bit_cast(float, column.at[v * column.stride]); }
 };
-/// A group of estimators/group/entries.hpp whose counts are in a column: members that reach each score 0..levels + 1.
+/// A group in the form of estimators/group/entries.hpp. Its ScoreColumn holds how many members reach each score 0..levels + 1.
 struct CountsInColumn {
   ScoreColumn column;
   int levels, count;
@@ -33,10 +33,11 @@ struct CountsInColumn {
   constexpr int twice_rank(int i, int to) const { return 2 * count - reach(i) - reach(to); }
 };
 
-/// Rows of a column that an estimator needs.
+/// How many numbers a ScoreColumn holds.
 ODRPO_HD int column_rows(int levels) { return levels + 2; }
 
-/// Reads one group's scores, two or more, and leaves in `c` the advantages by score. Numbers: whether the terms stay (estimators/group/group.hpp).
+/// Reads the scores of one group of two or more, and leaves the advantage of each possible score in `c`. `Numbers` = ChangingNumbers if the
+/// table of terms may change during the launch.
 template <class Numbers = group::WholeNumbers>
 ODRPO_HD void prepare(const EstimatorView& e, const std::uint8_t* score, ScoreColumn c) {
   const int levels = e.levels;
@@ -49,12 +50,12 @@ ODRPO_HD void prepare(const EstimatorView& e, const std::uint8_t* score, ScoreCo
   for (int v = levels; v >= 0; --v) c.at[v * c.stride] = reach += c.at[v * c.stride];
   group::estimate<Numbers>(e, CountsInColumn{c, levels, e.rollouts}, InColumn{c});
 }
-/// The advantage of a member of that group.
+/// The advantage of a member with this score, after prepare().
 ODRPO_HD float member(ScoreColumn c, int score) { return InColumn{c}.get(score); }
 
-/// What whitening does to each advantage of a batch.
+/// What whitening does to each advantage of a batch: nothing, 0, or (A - mean) inverse.
 struct Whitened {
-  bool on = false, equal = false;  ///< equal: all that take part are the same, and become 0
+  bool on = false, equal = false;  ///< equal: all advantages that take part are equal, and become 0
   float mean = 0, inverse = 0;
 };
 template <class F>
@@ -62,7 +63,7 @@ ODRPO_HD F whitened(const Whitened& w, F advantage) {
   return !w.on ? advantage : w.equal ? F{} : (advantage - w.mean) * w.inverse;
 }
 
-/// Sum of f over those of n values that are mask (null = all), in the order of lane_sum of batch_stage.cpp.
+/// Sum of f(x[i]) over the i < n whose mask is not 0 (null = all). The order is that of lane_sum() in batch_stage.cpp, and so are the bits.
 template <class O, class G>
 ODRPO_HD float lane_sum(const O& o, const float* x, const std::uint8_t* mask, int n, G f) {
   using F = typename O::F;
@@ -84,7 +85,7 @@ ODRPO_HD float lane_sum(const O& o, const float* x, const std::uint8_t* mask, in
   return float_math::sum_lanes(o, sum);
 }
 
-/// How n advantages are whitened (`count` of them take part), by one tile. (whiten of batch_stage.cpp)
+/// Computes, by one tile, how n advantages are whitened, of which `count` take part. Same bits as whiten() of batch_stage.cpp.
 template <class O>
 ODRPO_HD Whitened whitening_of(const O& o, const Whitening& w, const float* x, const std::uint8_t* mask, int n, int count) {
   using F = typename O::F;
@@ -102,7 +103,7 @@ ODRPO_HD Whitened whitening_of(const O& o, const Whitening& w, const float* x, c
   }
   to.equal = o.all(same == 1);
   if (to.equal) return to;
-  // those that have no part count as 0 times what a zero would give
+  // an advantage that takes no part has the weight 0
   const auto sum = [&](auto f) { return lane_sum(o, x, mask, n, f); };
   to.mean = sum([](F a) { return a; }) * (1.0f / static_cast<float>(count));
   const float mean = to.mean;
@@ -112,10 +113,10 @@ ODRPO_HD Whitened whitening_of(const O& o, const Whitening& w, const float* x, c
   return to;
 }
 
-// A group of real rewards as a block's threads estimate it together: each member finds its place, one thread runs the function of
-// estimators/group/group.hpp, each member reads. Same bits as BatchEstimator::one.
+// A group of real rewards, estimated by the threads of a block together. A thread per member finds the member's index in sorted order. One
+// thread calls estimators/group/group.hpp. A thread per member reads the member's advantage. Same bits as BatchEstimator::one.
 
-/// Numbers of one group, `stride` apart, as in ScoreColumn.
+/// The working memory of one group of real rewards: doubles `stride` apart, as in ScoreColumn.
 struct Cells {
   double* at;
   int stride;
@@ -124,7 +125,8 @@ struct Cells {
   constexpr double get(int i) const { return at[i * stride]; }
 };
 
-/// First, for each member i of the `count` rewards that are there: to its place among them.
+/// Step 1, for each i of the `count` rewards that are not missing: copies reward i to its index in sorted order. If the form does not need
+/// an order, the index stays i.
 ODRPO_HD void place_member(const EstimatorView& e, Cells reward, Cells to, int count, int i) {
   if (!group::needs_order(e)) {
     to[i] = reward[i];
@@ -136,14 +138,14 @@ ODRPO_HD void place_member(const EstimatorView& e, Cells reward, Cells to, int c
   to[place] = own;
 }
 
-/// Then, once: the advantages of the rewards in `placed`, by place. Of groups that teach (group::teaches).
+/// Step 2, by one thread: computes the advantages of the rewards in `placed`, at the same indices. Only for groups with group::teaches().
 ODRPO_HD void estimate_group(const EstimatorView& e, Cells placed, Cells advantage, int count) {
   using namespace group;
   if (needs_order(e)) estimate<RealNumbers>(e, Sorted<Cells>{placed, count}, advantage);
   else estimate<RealNumbers>(e, Unsorted<Cells>{placed, count}, advantage);
 }
 
-/// Then, for each response i of `rollouts` that has a reward: where its advantage is. Equals have the same.
+/// Step 3, for each response i of `rollouts` that has a reward: the index of its advantage. Equal rewards share one, that of the first.
 template <class T>
 ODRPO_HD int place_of(const EstimatorView& e, const T* seen, int i, int rollouts) {
   int place = 0;

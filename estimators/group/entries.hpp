@@ -1,4 +1,5 @@
-// What the function of estimators/group/group.hpp reads besides the estimator: the entries of a group, and the numbers of its sums.
+// Defines the input of estimators/group/group.hpp: an estimator as plain data, a group as a list of entries (its distinct rewards), and
+// number types. Finds groups and levels that give no gradient.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,15 +11,13 @@
 
 namespace odrpo {
 
-// EstimatorView: an estimator as data, for any processor.
-
-/// What a level gives that so many of a group reach.
+/// What one level adds to advantages when a given number of the group's members reach it, and the factor level_mix() of its weight.
 struct LevelCount {
-  LevelShares shares;   ///< per unit of weight
+  LevelShares shares;   ///< what the level adds per unit of its weight
   double fixed, slope;  ///< level_mix = fixed + slope decay
 };
 
-/// An estimator as data, for any processor. The tables belong to a BatchEstimator; all else is a copy.
+/// An estimator as plain data, for any processor. The pointers are to tables of a BatchEstimator.
 struct EstimatorView {
   Form form;
   Basis basis;
@@ -27,33 +26,34 @@ struct EstimatorView {
   Weight weight;
   MedianRule median;
   int levels, rollouts, ddof;
-  double eps;          ///< of ranks twice the eps, because ranks are counted twice
-  double floor;        ///< squared, of posterior scores (floor_squared()), which are no integer scores; 0 elsewhere
+  double eps;          ///< for ranks twice the config's eps, because sums are over doubled ranks
+  double floor;        ///< floor_squared() of a group of posterior scores; 0 for other rewards
   int shift;           ///< subtracted from every reward (maxrl with origin 0: 1)
-  bool guard;          ///< a mean <= 0 gives zeros
-  bool spaced;         ///< levels have values of their own: `term` and `along` have them inside, Basis::reward is given them as rewards
-  bool lone;           ///< a group of one gets something …
-  double lone_factor;  ///< … which is its reward times this
-  LevelRule rule;      ///< Basis::level and Basis::bit
+  bool guard;          ///< a group with a mean <= 0 gets zeros
+  bool spaced;         ///< the config has `values`: `term` and `along` include them, forms of Basis::reward get them as rewards
+  bool lone;           ///< true if a group of one gets an advantage other than 0
+  double lone_factor;  ///< the advantage of a group of one per unit of its reward
+  LevelRule rule;      ///< for Basis::level and Basis::bit
 
-  // Basis::level, integer scores. (Basis::bit: `term` is [bit][rollouts+1][2]: what a bit that `count` have gives to those, and to others)
-  const float* term;             ///< [class][levels+1][rollouts+1][2]: level_term() of a level that `count` of G reach; 0 at dead levels
+  // Basis::level, integer scores. A class stands for one possible median of the group, if terms depend on it.
+  // (Basis::bit: `term` is [bit][rollouts+1][2]: what a bit that `count` members have adds to these members, and to all others)
+  const float* term;             ///< [class][levels+1][rollouts+1][2]: level_term() by level and number of members that reach it
   int class_size;                ///< 2 (levels+1)(rollouts+1); 0 when the terms do not depend on the group's median
-  int lower_reach, upper_reach;  ///< a median is the number of levels that at least so many members reach; 0 = not used
+  int lower_reach, upper_reach;  ///< the median = number of levels that at least this many members reach; 0 = unused
   // Basis::level, real rewards
-  double running;            ///< the median of rule `running`
-  const double* along;       ///< [4][levels + 2]: step and running sum of the weights' shape times Delta_k, then of that times e^(k/2)
-  const LevelCount* counts;  ///< [rollouts + 1] for groups of the usual size
+  double running;            ///< the running median, with MedianRule::running
+  const double* along;       ///< [4][levels + 2] by level: x = level_shape Delta_k, running sums of x, y = x e^(k/2), running sums of y
+  const LevelCount* counts;  ///< [rollouts + 1] by the number of members that reach a level, for groups of `rollouts`
 };
 
-// Of the instruction set that includes it, so that no stage file shares an out-of-line copy with another.
+// The namespace carries the instruction set of the including stage file, so that no two stage files share an out-of-line function.
 namespace ODRPO_ISA::group {
 
-/// How sums are kept: exact integers and float advantages for integer scores; double throughout for real rewards. `still`: nobody writes the
-/// terms while they are read (a run that follows a running median remakes its own).
+/// Number types of a group's sums. For integer scores: exact integers, and float advantages; RealNumbers: double throughout. `still`:
+/// nobody writes the table of terms while it is read. ChangingNumbers are for runs whose running median rewrites the table.
 struct WholeNumbers {
   using I = std::int32_t;
-  using Wide = std::int64_t;  ///< of squares
+  using Wide = std::int64_t;  ///< for sums of squares
   using F = float;
   using Scalar = float;
   static constexpr bool exact = true, still = true;
@@ -78,12 +78,12 @@ struct RealNumbers {
   ODRPO_HD F choose(bool which, F x, F y) { return which ? x : y; }
 };
 
-// A group is a list of entries first() .. end() in ascending order; next(i) is the entry after i. Each has a value(i), and twice_rank(i,
-// next(i)) is twice its average rank less one (those below count twice, its equals once); reach(i) members
-// have at least that value, so that reach(i) - reach(next(i)) members have it: maybe none. The advantage of an entry may be put where its
-// reach is: no reach(i) is asked for after put(i).
+// A group is a list of entries first() .. end() in ascending order. next(i) is the entry after i, and value(i) the reward of i. reach(i) is
+// the number of members with at least this reward. So reach(i) - reach(next(i)) members have exactly this reward; it may be 0.
+// twice_rank(i, next(i)) is twice the average rank of i, less one: members below count twice, equal ones once. After put(i, advantage)
+// nobody calls reach(i), so an implementation may store the advantage where the reach was.
 
-/// Integer scores 0..levels by counts: reached[v] members have at least score v, v = 0..levels + 1.
+/// A group of integer scores, an entry for each score v = 0..levels: reached[v] members have at least score v, v = 0..levels + 1.
 template <class Count>
 struct ScoresByCount {
   const Count* reached;
@@ -96,8 +96,8 @@ struct ScoresByCount {
   constexpr int twice_rank(int i, int to) const { return 2 * reached[0] - reached[i] - reached[to]; }
 };
 using Scores = ScoresByCount<std::uint8_t>;       // groups of up to 255
-using WideScores = ScoresByCount<std::int32_t>;  // larger ones
-/// Sorted rewards; an entry stands where the first of its equals does. `Values` is anything with an index.
+using WideScores = ScoresByCount<std::int32_t>;  // larger groups
+/// A group of sorted real rewards. Equal rewards are one entry, whose index is that of the first of them. `Values` has an operator[].
 template <class Values>
 struct Sorted {
   Values values;
@@ -113,7 +113,7 @@ struct Sorted {
   constexpr int reach(int i) const { return count - i; }
   constexpr int twice_rank(int i, int to) const { return i + to; }
 };
-/// Rewards in any order, each an entry of its own: enough where only sums over the group matter (needs_order()).
+/// A group of real rewards in any order, each an entry of its own. For forms that need only sums over the group (needs_order() is false).
 template <class Values>
 struct Unsorted {
   Values values;
@@ -128,7 +128,7 @@ ODRPO_HD bool needs_order(const EstimatorView& e) {
   return e.basis != Basis::reward || e.divisor == Divisor::others_deviation || e.centre == Centre::median || e.spaced;
 }
 
-/// Advantages by entry in an array.
+/// Stores the advantage of each entry in an array.
 template <class F>
 struct Array {
   F* at;
@@ -138,19 +138,19 @@ struct Array {
 }  // namespace ODRPO_ISA::group
 namespace group = ODRPO_ISA::group;
 
-// Between which values a group's rewards lie, and what of it teaches nothing; rewards that are missing are left out.
+// The range of a group's rewards, its pivot, and its dead levels (all or none of the members reach them). Missing rewards are left out.
 
 ODRPO_HD bool present(std::uint8_t score) { return score != no_score; }
 ODRPO_HD bool present(float reward) { return reward == reward; }
 ODRPO_HD bool present(double reward) { return reward == reward; }
 
-/// Lowest and highest of a group's present values; `any` when there is one.
+/// Lowest and highest reward of a group; `any` is false if all its rewards are missing.
 template <class T>
 struct Range {
   T low, high;
   bool any;
 };
-/// All of them are equal, or there is none.
+/// True if all rewards of a group are equal or missing.
 template <class T>
 ODRPO_HD bool dead(const Range<T>& r) {
   return !r.any || r.low == r.high;
@@ -167,7 +167,7 @@ ODRPO_HD Range<T> range_of(const T* value, int n) {
   return r;
 }
 
-/// The first of the present values that equal their lower median: the pivot. -1 when there is none.
+/// Index of the pivot: the first reward that equals the group's lower median. -1 if all rewards are missing.
 template <class T>
 ODRPO_HD int pivot_of(const T* value, int n) {
   int there = 0;
@@ -184,13 +184,13 @@ ODRPO_HD int pivot_of(const T* value, int n) {
   return -1;
 }
 
-/// Levels lowest+1..levels that a value reaches.
+/// How many of the levels lowest+1..levels a reward reaches.
 template <class T>
 ODRPO_HD int levels_reached(T value, int lowest, int levels) {
   const int whole = static_cast<int>(math::floor(static_cast<double>(value)));
   return (whole < lowest ? lowest : whole > levels ? levels : whole) - lowest;
 }
-/// Of those levels, how many nobody or everybody of the group reaches: level k is alive exactly when low < k <= high.
+/// How many of the levels lowest+1..levels all or none of a group's rewards reach. Only some reach level k exactly when low < k <= high.
 template <class T>
 ODRPO_HD int dead_levels_of(const Range<T>& r, int lowest, int levels) {
   return (levels - lowest) - (r.any ? levels_reached(r.high, lowest, levels) - levels_reached(r.low, lowest, levels) : 0);

@@ -1,17 +1,19 @@
-// The advantages of one group: from its distinct scores and their counts to one advantage per distinct score. Integer scores, real rewards,
-// tables by histogram and devices run this one text. The definition (definition.hpp) is its judge.
+// Computes the advantages of one group from its distinct scores and their counts: one advantage per distinct score. Integer scores, real
+// rewards, tables by histogram and GPUs run this one implementation; tests compare it with definition.hpp.
 #pragma once
 #include "estimators/group/entries.hpp"
 #include "estimators/group/level_forms.hpp"
 
 namespace odrpo::ODRPO_ISA::group {
 
-/// A mean that is this small beside the largest reward is zero but for rounding: rewards come as floats, each with an error of 6e-8, and
-/// means of up to 64 votes of 1..10 in groups of 8 are 0 or 2e-4 of the largest at least. (The definition, given doubles: 1e-12.)
+/// The guard of maxrl takes a mean below this share of the largest reward for 0, since it may come from rounding. Rewards are floats, each
+/// with a relative error of 6e-8. The mean of 8 rewards, each a mean of up to 64 votes 1..10, is 0 or at least 2e-4 of the largest. (The
+/// definition, given doubles: 1e-12.)
 inline constexpr double zero_mean = 1e-6;
 
-/// What n (value - mean) is multiplied by: 1 / (n divisor), of n members whose values have the sum `total` and n^2 sigma^2 = `spread`; 0
-/// where all are equal. Under the guard a total of at most `zero` gives 0. Not for Divisor::others_deviation. Also for vectors of groups.
+/// The factor 1 / (n divisor) that turns n (value - mean) into an advantage; 0 where all values are equal. `total` = sum of the n values,
+/// `spread` = n^2 sigma^2. With the guard (FormRow::guard), a total of at most `zero` gives 0. Not for Divisor::others_deviation. N may
+/// hold several groups in the lanes of a vector.
 template <class N>
 ODRPO_HD typename N::F factor(const EstimatorView& e, int n, typename N::I total, typename N::Wide spread, typename N::I zero) {
   using Scalar = typename N::Scalar;
@@ -30,15 +32,15 @@ ODRPO_HD typename N::F factor(const EstimatorView& e, int n, typename N::I total
   return N::choose(spread > 0, inverse, N::all(0));
 }
 
-/// Values of a group, rewards or ranks, as deviations n (value - mean); with n^2 sigma^2 = `spread`. Integers give the spread exactly from
-/// sums. Doubles give it from the deviations, where nothing cancels.
+/// The values of a group (rewards or doubled ranks) as deviations n (value - mean), and `spread` = n^2 sigma^2. For integers the spread
+/// follows exactly from sums and sums of squares; for doubles from the deviations, so that no digits cancel.
 template <class N, class Group, bool ranks>
 struct Deviations {
   using I = typename N::I;
   using Wide = typename N::Wide;
   const Group& g;
   int n, shift;
-  I first = 0, sum = 0, squares = 0;  ///< sums from the first value
+  I first = 0, sum = 0, squares = 0;  ///< the first value; sum and sum of squares of all values less the first
   Wide spread = 0;
 
   ODRPO_HD Deviations of(const EstimatorView& e, const Group& g) {
@@ -62,14 +64,14 @@ struct Deviations {
     }
     return d;
   }
-  /// Of entry i, before entry `to`: its reward or rank.
+  /// The reward or doubled rank of entry i; `to` is the entry after i.
   constexpr I value(int i, int to) const {
     if constexpr (ranks) return static_cast<I>(g.twice_rank(i, to));
     else return static_cast<I>(g.value(i)) - shift;
   }
   constexpr I at(int i, int to) const { return n * (value(i, to) - first) - sum; }
   constexpr I total() const { return sum + n * first; }
-  /// Largest magnitude of a value.
+  /// The largest magnitude among the values.
   constexpr I largest() const {
     I most = 0;
     for (int i = g.first(), to; i < g.end(); i = to) {
@@ -79,8 +81,8 @@ struct Deviations {
     }
     return most;
   }
-  /// (n-1)^2 variance of all members but one of entry i. Where that one stands alone at an end of the group, the others may nearly be
-  /// equal, and the difference would cost doubles their digits: theirs is taken afresh.
+  /// (n-1)^2 variance of all members but one, which belongs to entry i. If this member alone has the lowest or the highest value, the
+  /// others may be nearly equal. A difference of sums would then lose the digits of doubles, so the spread is summed afresh.
   constexpr Wide spread_without(int i, int to) const {
     const int others = n - 1;
     const Wide x = value(i, to) - first, own = at(i, to);
@@ -119,7 +121,7 @@ ODRPO_HD void scale(const EstimatorView& e, const Group& g, Out out) {
     }
     return;
   }
-  for (int i = g.first(), to; i < g.end(); i = to) {  // against the other members; undivided where their deviation is 0
+  for (int i = g.first(), to; i < g.end(); i = to) {  // divide by the deviation of the other members, unless it is 0
     to = g.next(i);
     if (g.reach(i) == g.reach(to)) continue;
     const typename N::F own = N::real(d.at(i, to)) * (Scalar(1) / static_cast<Scalar>(others));
@@ -131,7 +133,8 @@ ODRPO_HD void scale(const EstimatorView& e, const Group& g, Out out) {
   }
 }
 
-/// (value - median) / (MAD + 0.001) n / #(value != median): lower medians, found by counting.
+/// The form mc-grpo: (value - median) / (MAD + 0.001) n / #(value != median), MAD = median of |value - median|. Both are lower medians,
+/// found by counting members.
 template <class N, class Group, class Out>
 ODRPO_HD void around_median(const EstimatorView& e, const Group& g, Out out) {
   using I = typename N::I;
@@ -148,7 +151,7 @@ ODRPO_HD void around_median(const EstimatorView& e, const Group& g, Out out) {
     return v < median ? median - v : v - median;
   };
   bool found = false;
-  I mad = 0;  // the least distance that more than `below` members do not exceed
+  I mad = 0;  // the smallest distance such that more than `below` members are at most that far from the median
   for (int i = g.first(), to; i < g.end(); i = to) {
     to = g.next(i);
     const I own = distance(i);
@@ -175,21 +178,21 @@ ODRPO_HD void scale(const EstimatorView& e, const Group& g, Out out) {
   scale<N, false>(e, g, out);
 }
 
-/// What a group of one gets.
+/// The advantage of a group of one.
 template <class Group>
 ODRPO_HD double alone(const EstimatorView& e, const Group& g) {
   const double own = g.value(0);
-  if (e.basis == Basis::bit) return own > 1 ? (own - 1) * e.rule.single : 0.0;  // its bits, put together
+  if (e.basis == Basis::bit) return own > 1 ? (own - 1) * e.rule.single : 0.0;  // own - 1 = sum of 2^b over its bits
   if (e.basis != Basis::level) return (own - e.shift) * e.lone_factor;
   if (!(own > 0)) return 0;
   return weight_of_gap(e, count_of(e.weight, e.rule, 1, 1), 0, own, damping_of(e, median_of(e, g))) * e.rule.single;
 }
 
-/// Has a group of n anything to learn from? (All equal: it has not, but that a group of one may have its reward.)
+/// True if a group of n can have advantages other than 0: its rewards differ, or its convention gives something to a group of one.
 ODRPO_HD bool teaches(const EstimatorView& e, bool all_equal, int n) { return n > 0 && (!all_equal || (n == 1 && e.lone)); }
 
-/// One advantage per entry: out.put(i, advantage). Integer scores: a full group of `rollouts`, two or more; all equal gives zeros. Real
-/// rewards: any number, of a group that teaches(), sorted where needs_order().
+/// Calls out.put(i, advantage) for each entry i of a group. A group of integer scores has all its `rollouts`, two or more; equal scores get
+/// zeros. A group of real rewards has any size, teaches() is true for it, and it is sorted where needs_order().
 template <class N, class Group, class Out>
 ODRPO_HD void estimate(const EstimatorView& e, const Group& g, Out out) {
   if (e.basis != Basis::level) {

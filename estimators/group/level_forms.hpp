@@ -1,4 +1,4 @@
-// Forms of levels and of bits: sums over the levels, or over the gaps between real rewards, of what they give. A part of group.hpp.
+// Computes the forms that sum over levels, over gaps between real rewards, or over bits of scores; for group.hpp.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace odrpo::ODRPO_ISA::group {
 
-/// Sums over levels (or gaps) from .. to: keep(k, what reaching all up to k adds); returns what all give up for them. at(k) says what level
-/// k adds (`reached`) and what all give up for it (`centre`).
+/// One pass over the levels (or gaps) k = from..to. at(k) is the term of level k: `reached` is added to the members that reach it, `centre`
+/// is subtracted from every member. Calls keep(k, sum of `reached` up to k), and returns the sum of `centre`.
 template <class T, class At, class Keep>
 ODRPO_HD T running_sums(int from, int to, At at, Keep keep) {
   T sum = 0, centre = 0;
@@ -23,7 +23,8 @@ ODRPO_HD T running_sums(int from, int to, At at, Keep keep) {
   return centre;
 }
 
-/// A term of a table, of a level that `count` members reach. `still`: nobody writes the table meanwhile.
+/// Reads from a level's table the term that applies when `count` members reach the level. `still`: nobody writes the table meanwhile, so a
+/// GPU may read it through its read-only cache.
 template <bool still>
 ODRPO_HD LevelTerm term_at(const float* level, int count) {
   const float* at = level + 2 * count;
@@ -35,7 +36,7 @@ ODRPO_HD LevelTerm term_at(const float* level, int count) {
 #endif
   return {at[0], at[1]};
 }
-/// The terms of a group's median; reach(k) members reach level k.
+/// The table of terms that applies to a group's median; reach(k) = number of members that reach level k.
 template <class Reach>
 ODRPO_HD const float* terms_of(const EstimatorView& e, int levels, Reach reach) {
   if (e.class_size == 0) return e.term;
@@ -47,10 +48,11 @@ ODRPO_HD const float* terms_of(const EstimatorView& e, int levels, Reach reach) 
   return e.term + static_cast<std::size_t>(median) * static_cast<std::size_t>(e.class_size);
 }
 
-/// Are the lower and the upper levels summed apart, in float, as a HalvesTable adds them? Else all are in one sum, in double.
+/// True if the lower and the upper half of the levels have separate sums in float, as in HalvesTable (kernels/group_table.hpp). Otherwise
+/// one sum in double has all levels.
 ODRPO_HD bool in_halves(const EstimatorView& e) { return (e.rollouts == 8 || e.rollouts == 16) && e.levels <= 16; }
 
-/// Advantages by score of a group of n integer scores, in halves.
+/// Advantages by score of a group of n integer scores, with separate sums for the lower and the upper half of the levels.
 template <bool still, class Reach, class Out>
 ODRPO_HD void sum_halves(const EstimatorView& e, int levels, int n, Reach reach, Out out) {
   const int middle = levels / 2;
@@ -63,7 +65,7 @@ ODRPO_HD void sum_halves(const EstimatorView& e, int levels, int n, Reach reach,
   for (int k = 0; k <= middle; ++k) out.put(k, (out.get(k) - below) + none);
   for (int k = middle + 1; k <= levels; ++k) out.put(k, low + (out.get(k) - above));
 }
-/// The same in one sum.
+/// Advantages by score of a group of n integer scores, with one sum for all levels.
 template <bool still, class Reach, class Out>
 ODRPO_HD void sum_at_once(const EstimatorView& e, int levels, int n, Reach reach, Out out) {
   const float* term = terms_of(e, levels, reach);
@@ -73,14 +75,14 @@ ODRPO_HD void sum_at_once(const EstimatorView& e, int levels, int n, Reach reach
   running_sums<double>(1, levels, at, [&](int k, double sum) { out.put(k, static_cast<float>(sum - centre)); });
 }
 
-/// A function along the levels that is constant inside each of them, by its running sums: its integrals cost O(1).
+/// A function of a real level that is constant in each (k - 1, k], with its running sums, so that an integral costs O(1).
 struct LevelSums {
-  const double *step, *sum;  ///< of level k, and of levels 1..k
-  int top;                   ///< beyond the last level it goes on with one more step
+  const double *step, *sum;  ///< its value in (k - 1, k], and the sum of its values 1..k
+  int top;                   ///< the last level; above it the function stays at step[top + 1]
 };
 ODRPO_HD LevelSums shape_of(const EstimatorView& e) { return {e.along, e.along + (e.levels + 2), e.levels}; }
 ODRPO_HD LevelSums grown_of(const EstimatorView& e) { return {e.along + 2 * (e.levels + 2), e.along + 3 * (e.levels + 2), e.levels}; }
-/// Integral from low to high, 0 <= low <= high.
+/// The integral of the function from low to high, 0 <= low <= high.
 ODRPO_HD double between(const LevelSums& of, double low, double high) {
   int a = static_cast<int>(low), b = static_cast<int>(high);
   a = a < of.top ? a : of.top;
@@ -94,7 +96,7 @@ ODRPO_HD LevelCount count_of(Weight weight, const LevelRule& rule, int count, in
   return {level_shares(rule, 1.0, count, group), fixed, level_mix(weight, variance, 1) - fixed};
 }
 
-/// Of a group's median: the decay of levels up to `below` is `factor` e^(k/2), above it is 1.
+/// How the weight gini-median damps levels below the group's median: by `factor` e^(k/2) for levels k <= `below`; not at all above.
 struct Damping {
   double below, factor;
 };
@@ -103,7 +105,7 @@ ODRPO_HD Damping damping_of(const EstimatorView& e, double median) {
   return {static_cast<double>(static_cast<int>(median)), median_decay(median, 0)};  // e^((k - Med) / 2) = e^(-Med / 2) e^(k / 2)
 }
 
-/// The weight of the levels between two rewards, summed: w integrated from low to high, times Delta_k along each level k.
+/// The weight of a gap between two rewards: the integral of w from low to high, in which each level k counts Delta_k times.
 ODRPO_HD double weight_of_gap(const EstimatorView& e, const LevelCount& c, double low, double high, const Damping& damping) {
   if (e.weight == Weight::uniform && !e.spaced) return high - low;
   low = low > 0 ? low : 0;
@@ -117,7 +119,7 @@ ODRPO_HD double weight_of_gap(const EstimatorView& e, const LevelCount& c, doubl
   return plain + c.slope * damped;
 }
 
-/// The median that the weights of a sorted group read.
+/// The median on which the weights of a sorted group depend.
 template <class Group>
 ODRPO_HD double median_of(const EstimatorView& e, const Group& g) {
   if (!reads_median(e.weight) || e.median == MedianRule::running) return e.running;
@@ -128,7 +130,7 @@ ODRPO_HD double median_of(const EstimatorView& e, const Group& g) {
   return lower + (upper - lower) * 0.5;
 }
 
-/// Advantages of a sorted group of real rewards: every gap gives those above it `reached` and those below it `missed`.
+/// Advantages of a sorted group of real rewards: every gap between neighbours adds `reached` to members above it, `missed` to those below.
 template <class Group, class Out>
 ODRPO_HD void sum_gaps(const EstimatorView& e, const Group& g, Out out) {
   struct Term {
@@ -149,11 +151,11 @@ ODRPO_HD void sum_gaps(const EstimatorView& e, const Group& g, Out out) {
 }
 }  // namespace odrpo::ODRPO_ISA::group
 
-// Scores by their bits: r - 1 written in binary, and the advantages of a group from what each bit gives. A part of estimators/group/group.hpp.
+// The form odrpo-bitwise: r - 1 is written in binary, and an advantage is the sum of what each bit adds.
 
 namespace odrpo {
 
-/// The bits of r - 1 for scores up to `levels`: the least n with 2^n >= levels.
+/// How many bits r - 1 has for scores r up to `levels`: the least n with 2^n >= levels.
 ODRPO_HD int bits_of(int levels) {
   int bits = 0;
   while ((1 << bits) < levels) ++bits;
@@ -163,15 +165,15 @@ ODRPO_HD int bits_of(int levels) {
 /// Bit b of r - 1. A failed score of 0 has the bits of level 1: none.
 ODRPO_HD int bit_of(int score, int b) { return score > 1 ? ((score - 1) >> b) & 1 : 0; }
 
-/// A score whose bits count one by one: the term of bit b has the weight 2^b.
+/// The weight of bit b in the sum over bits: 2^b.
 ODRPO_HD double bit_weight(int b) { return static_cast<double>(1 << b); }
 
 namespace ODRPO_ISA::group {
 
-// How many members have each bit, without an array: a field of nine binary digits for each of up to seven bits. Groups of bits have at most
-// 255 members, and scores at most 100 levels.
+// How many members have each bit, packed into 64 bits instead of an array: nine binary digits for each of up to seven bits. That is enough,
+// since these groups have at most 255 members, and scores have at most 100 levels.
 
-/// The fields of so many members with one score; the sum over a group's scores is the group's.
+/// The packed counts of `members` members who all have one score. Adding them up over the scores of a group gives the group's counts.
 ODRPO_HD std::uint64_t bit_fields(int score, int members, int bits) {
   std::uint64_t fields = 0;
   for (int b = 0; b < bits; ++b)
@@ -180,13 +182,13 @@ ODRPO_HD std::uint64_t bit_fields(int score, int members, int bits) {
 }
 ODRPO_HD int members_with(std::uint64_t fields, int b) { return static_cast<int>(fields >> (9 * b)) & 511; }
 
-/// Which groups have bits. Those with missing scores, in doubles, have them on the host alone: on a device their divisions would cost every
-/// run registers, and train/batched/run_layout.cpp refuses such runs.
+/// True if odrpo-bitwise is compiled for a kind of group: integer scores and, on the host only, groups with missing scores, in doubles. On
+/// a device the divisions of the latter would cost every run registers, so train/batched/run_layout.cpp refuses these runs.
 template <class N, class Group>
 inline constexpr bool has_bits = N::exact || std::is_same_v<Group, Sorted<const double*>>;
 
-/// Advantages of a group of integer scores: each bit gives those that have it `reached`, and the others `missed`. Whole numbers read the
-/// table of terms; real ones, which groups with missing scores have, work the shares out.
+/// Advantages of a group of integer scores: each bit adds `reached` to members that have it, and `missed` to the others. WholeNumbers read
+/// these two from the table of terms; RealNumbers, for groups with missing scores, compute them.
 template <class N, class Group, class Out>
 ODRPO_HD void sum_bits(const EstimatorView& e, const Group& g, Out out) {
   const int n = g.reach(g.first()), bits = bits_of(e.levels);

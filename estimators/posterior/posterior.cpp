@@ -1,4 +1,4 @@
-// Posterior scores of groups, and Bayes' rule over the states of a prompt.
+// Computes posterior scores of groups by Bayes' rule over the states (kinds) of a prompt.
 #include "estimators/posterior/posterior.hpp"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ double PosteriorGroup::estimate(const PosteriorScores& scores, const StatePrior&
     if (const auto known = place(score); known != count_.end()) ++known->count;
     else count_.push_back({score, 1});
   }
-  // ascending: the sums of a group do not depend on the order of its members
+  // sorted, so that rounding does not depend on the order of a group's members
   std::sort(count_.begin(), count_.end(), [](const ScoreCount& a, const ScoreCount& b) { return a.score < b.score; });
   factor_.clear();
   rows_.clear();
@@ -75,7 +75,7 @@ double PosteriorGroup::estimate(const PosteriorScores& scores, const StatePrior&
   return open;
 }
 
-// Bayes' rule over the states of a prompt.
+// Bayes' rule: the prior and the posterior of a prompt's state.
 
 namespace portable {
 extern const StateStages state_table;
@@ -87,9 +87,9 @@ const StateStages& state_stages(Isa isa) { return isa == Isa::avx2 ? avx2::state
 
 namespace {
 
-constexpr double negligible = -45;       ///< exp(-45) < 3e-20: does not change a sum of weights of which the largest is 1
-constexpr double weighs_nothing = 1e-20;  ///< of a total of 1
-constexpr std::size_t lanes = 16;         ///< of a tile
+constexpr double negligible = -45;       ///< logarithm; weights below exp(-45) < 3e-20 of the largest do not change a sum
+constexpr double weighs_nothing = 1e-20;  ///< a tile with a smaller share of all weights is left out
+constexpr std::size_t lanes = 16;         ///< states of a tile
 
 }  // namespace
 
@@ -102,7 +102,7 @@ void StatePrior::follow(std::span<const double> mean_weights, double keep) {
 }
 
 void StatePrior::set_moments(const PromptStates& states, const WorldMoments& moments) {
-  // E[spread^2] = exp(2 m + 2 t^2) of log spread ~ N(m, t^2)
+  // E[spread^2] = exp(2 m + 2 t^2) if log spread ~ N(m, t^2); m is `middle` here
   const double sd = math::sqrt(moments.variance), t = states.log_spread_sd, middle = 0.5 * math::log(moments.square) - t * t;
   double total = 0;
   for (std::size_t c = 0; c < probability_.size(); ++c) {
@@ -112,7 +112,8 @@ void StatePrior::set_moments(const PromptStates& states, const WorldMoments& mom
   for (double& p : probability_) p /= total;
 }
 
-// By products, a tenth of the time of exponentials; false where they are so small that doubles may lose them.
+// Computes the weights by products, in a tenth of the time that exponentials of sums of logarithms take. Returns false if products are so
+// small that doubles lose digits.
 bool GroupPosterior::multiply(const StatePrior& prior, std::span<const StateFactor> factors) {
   constexpr double least_total = 1e-200;
   const double total = stages_->multiply(prior.probability().data(), factors, weight_.size(), weight_.data(), tile_sum_.data());
@@ -121,7 +122,7 @@ bool GroupPosterior::multiply(const StatePrior& prior, std::span<const StateFact
   return true;
 }
 
-/// Brings the weights to a sum of 1, and finds the tiles that weigh something.
+/// Divides the weights by their sum `total`, and lists the tiles whose weights are not negligible.
 void GroupPosterior::divide_by(double total) {
   const double scale = 1 / total, least = weighs_nothing * total;
   tiles_.clear();

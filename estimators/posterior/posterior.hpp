@@ -1,4 +1,4 @@
-// Posterior scores: what a group's scores, or all votes of its responses, say of each response's true quality under a model of the judge
+// Computes posterior scores: the expected quality of each response given all scores (or all votes) of its group, under a model of the judge
 // (docs/posterior.md).
 #pragma once
 #include <algorithm>
@@ -18,71 +18,72 @@
 
 namespace odrpo {
 
-// P(state of a prompt): before any score of a group is seen, and after all of them are.
+// A state c is a kind of prompt (kernels/shared/judge_model.hpp). Prior: P(c) before any score of the prompt's group is seen. Posterior:
+// P(c | group), after all of them are seen.
 
-/// Of what a state does not give: far below what all other scores of a group can make up for.
+/// Stands for the logarithm of a probability of 0. No other scores of a group make up for so small a factor.
 inline constexpr double log_never = -700;
 inline double log_of(double p) { return p > 0 ? std::max(math::log(p), log_never) : log_never; }
 
-/// P(state of a prompt), before its scores are seen.
+/// P(c) for every state c of a prompt, before its scores are seen.
 class StatePrior {
  public:
   explicit StatePrior(std::span<const double> probability) { set(probability); }
   void set(std::span<const double> probability);
-  /// It moves towards what batches show: P(c) <- keep P(c) + (1 - keep) mean over groups of P(c | group).
+  /// Moves the prior towards a batch: P(c) <- keep P(c) + (1 - keep) mean_weights[c], the mean over the batch's groups of P(c | group).
   void follow(std::span<const double> mean_weights, double keep);
   std::span<const double> probability() const { return probability_; }
-  /// P(c) of a model whose world has other moments than it began with: normal centres, log-normal spreads.
+  /// Sets P(c) for prior = "moments" from new moments of the world, where prompts' centres are normal and their spreads log-normal.
   void set_moments(const PromptStates& states, const WorldMoments& moments);
 
  private:
   std::vector<double> probability_;  ///< [states]
 };
 
-/// P(state | everything that a group shows), and means over it. Keeps its memory.
+/// P(c | group) for every state c, and means under it. Reuses its memory from group to group.
 class GroupPosterior {
  public:
   GroupPosterior(std::size_t states, Isa isa) : stages_(&state_stages(isa)), weight_(states), tile_sum_((states + 15) / 16) {}
-  /// Proportional to P(state) prod over factors of likelihood^count. The prior where there are none.
+  /// Sets P(c | group) proportional to P(c) prod over factors of likelihood^count; without factors it is the prior.
   void set(const StatePrior& prior, std::span<const StateFactor> factors);
   std::span<const double> weights() const { return weight_; }
-  /// value[rows] = E[quality | row, group].
+  /// Sets value[i] to the posterior score of the members to which rows[i] belongs: the mean of its `expected` under P(c | group).
   void values(std::span<const StateRows> rows, std::span<double> value);
-  /// The same. Returns the mean over members of Var(quality - mean quality of the group | group), levels^2: what their values leave open of
-  /// how far they lie apart. With their own variance it is E[(1/G) sum (q - mean q)^2 | group], G = members.
+  /// As values(). Returns the mean over members of Var(quality - mean quality of the group | group), levels^2: how uncertain differences
+  /// between qualities are. This plus the variance of the values is E[(1/G) sum (q - mean q)^2 | group], G = members, q = their qualities.
   double values_and_variance(std::span<const StateRows> rows, int members, std::span<double> value);
-  /// Sum over states of weight times row.
+  /// The mean of row[states] under P(c | group).
   double mean_of(const double* row) const;
 
  private:
   bool multiply(const StatePrior& prior, std::span<const StateFactor> factors);
   void divide_by(double total);
   const StateStages* stages_;
-  std::vector<double> weight_;        ///< [states]
-  std::vector<double> tile_sum_;      ///< of 16 weights
-  std::vector<std::uint32_t> tiles_;  ///< of 16 states, those that weigh something
-  std::vector<double> sums_;          ///< memory
+  std::vector<double> weight_;        ///< [states] P(c | group)
+  std::vector<double> tile_sum_;      ///< sums of the weights of 16 neighbouring states
+  std::vector<std::uint32_t> tiles_;  ///< indices of the tiles of 16 states whose sum of weights is not negligible
+  std::vector<double> sums_;          ///< working memory
 };
 
-inline constexpr double least_posterior_range = 1e-9;  ///< of a group's values, levels; a smaller one is none
+inline constexpr double least_posterior_range = 1e-9;  ///< levels; posterior scores of a group that differ by less count as equal
 
-/// How often a group has a score: its number in the model.
+/// How many members of a group have a score. `score` is its index in the ScoreModel.
 struct ScoreCount {
   int score = 0, count = 0;
 };
 
-/// Values of scores by their group: E[quality | own score, all scores of the group] =
-/// sum over states c of P(c | group) E[quality | score, c], P(c | group) proportional to P(c) prod_k P(k | c)^(n_k).
+/// Tables for posterior scores: E[quality | own score, all scores of the group] = sum over states c of P(c | group) E[quality | score, c].
+/// P(c | group) is proportional to P(c) prod over scores k of P(k | c)^(n_k), n_k = members with score k.
 class PosteriorScores {
  public:
   explicit PosteriorScores(const ScoreModel& model, Isa isa = best_isa());
   Isa isa() const { return isa_; }
   std::size_t states() const { return states_; }
-  /// How likely the states make a score that stands `count` times in a group.
+  /// P(score | state) for all states, as a factor for a group in which `count` members have the score.
   StateFactor factor(ScoreCount seen) const { return {row(relative_, seen.score), row(log_likelihood_, seen.score), seen.count}; }
-  /// What a score that so large a share of a group has says of quality.
+  /// Mean and variance of quality for all states, given a score that a `share` of the group's members has.
   StateRows quality(int score, double share) const { return {row(expected_, score), row(variance_, score), share}; }
-  /// [states] E[(x - b)^2 | score, state] of a model with moments.
+  /// [states] E[(x - b)^2 | score, state], with x and b of WorldMoments; only for a model with prior = "moments".
   const double* square(int score) const { return row(square_, score); }
   std::size_t bytes() const {
     return sizeof(double) * (log_likelihood_.size() + relative_.size() + expected_.size() + variance_.size() + square_.size());
@@ -92,32 +93,31 @@ class PosteriorScores {
   const double* row(const std::vector<double>& rows, int score) const { return &rows[static_cast<std::size_t>(score) * states_]; }
   std::size_t states_;
   Isa isa_;
-  std::vector<double> log_likelihood_;  ///< [scores][states], at least log_never
-  std::vector<double> relative_;        ///< [scores][states] P(score | state) over that of the state that makes it likeliest
-  std::vector<double> expected_;        ///< [scores][states]
-  std::vector<double> variance_;        ///< [scores][states]
-  std::vector<double> square_;          ///< [scores][states]; empty of a model without moments
+  std::vector<double> log_likelihood_;  ///< [scores][states] log P(score | state), at least log_never
+  std::vector<double> relative_;        ///< [scores][states] P(score | state) over its maximum over states
+  std::vector<double> expected_;        ///< [scores][states] E[quality | score, state]
+  std::vector<double> variance_;        ///< [scores][states] Var(quality | score, state)
+  std::vector<double> square_;          ///< [scores][states] E[(x - b)^2 | score, state]; empty for a model without moments
 };
 
-/// Makes the values of a group equal that differ by less than least_posterior_range: the group teaches nothing then.
+/// If all values of a group lie within least_posterior_range, makes them equal, so that rounding gives no gradient.
 void even_out(std::span<double> value);
 
-/// Posterior scores of one group at a time. Keeps its memory, so that batches do not allocate.
+/// Computes the posterior scores of one group at a time, from one score per response. Reuses its memory, so that batches do not allocate.
 class PosteriorGroup {
  public:
   explicit PosteriorGroup(const PosteriorScores& scores) : posterior_(scores.states(), scores.isa()) {}
-  /// value[n] of the scores seen[n] (their numbers in the model; below 0 = there is none, whose value is NaN). Values of a group that
-  /// differ by less than 1e-9 are made equal: the group teaches nothing then.
+  /// Sets value[i] to the posterior score of seen[i], the index of a score in the model; below 0 = no score, value NaN. Applies even_out().
   void values(const PosteriorScores& scores, const StatePrior& prior, std::span<const int> seen, std::span<double> value) {
     estimate(scores, prior, seen, value, false);
   }
-  /// The same. Returns GroupPosterior::values_and_variance().
+  /// As values(). Returns the variance of GroupPosterior::values_and_variance().
   double values_and_variance(const PosteriorScores& scores, const StatePrior& prior, std::span<const int> seen, std::span<double> value) {
     return estimate(scores, prior, seen, value, true);
   }
-  /// P(c | group) of the last group.
+  /// [states] P(c | group) of the last group.
   std::span<const double> weights() const { return posterior_.weights(); }
-  /// Mean over its members that have a score of E[(x - b)^2 | score, group]; NaN when there is none. Of a model with moments.
+  /// The mean of E[(x - b)^2 | score, group] over the last group's members with a score; NaN if none has. For a model with moments.
   double mean_square(const PosteriorScores& scores) const;
 
  private:
@@ -131,36 +131,37 @@ class PosteriorGroup {
 
 // Posterior scores from all votes of each response of a group, under a model of single calls (docs/posterior.md).
 
-/// What the votes of one response say, for each state c of its prompt; [states].
+/// What the votes of one response say about it, for each state c of its prompt; arrays are [states].
 struct VoteRow {
-  std::string votes;             ///< which votes: equal for equal counts
-  std::vector<double> relative;  ///< P(votes | c) over that of the state that makes them likeliest
+  std::string votes;             ///< the counts of votes by judge and score, packed as a key
+  std::vector<double> relative;  ///< P(votes | c) over its maximum over states
   std::vector<double> expected;  ///< E[quality | votes, c], levels
   std::vector<double> variance;  ///< Var(quality | votes, c)
   std::vector<double> square;    ///< E[(x - b)^2 | votes, c]; only with prior = "moments"
-  /// With its name once more, and its place among those that are kept.
+  /// Memory that the object takes in the cache of PosteriorVotes, with the key `votes` twice and the cache's own bookkeeping.
   std::size_t bytes() const {
     return 128 + sizeof(VoteRow) + 2 * votes.size() + (relative.size() + expected.size() + variance.size() + square.size()) * sizeof(double);
   }
 };
 
-/// The rows of a model. Safe from any thread: rows are kept, 64 MiB of them at most, since responses often have the same votes.
+/// Makes the VoteRow of any votes under a model of single calls. Safe from any thread. Caches up to 64 MiB of them, since responses often
+/// have equal votes.
 class PosteriorVotes {
  public:
   PosteriorVotes(CallModel model, Isa isa);
-  /// The row of a response's votes: seen[v] = score of call v, or no_score; `judge` = who answers call 0 where judges are told apart and
-  /// take turns. Null where there is no vote.
+  /// The VoteRow of a response: seen[v] = score of call v, or no_score. `judge` = who answers call 0, where judges are distinguished and
+  /// take turns. Null if there is no vote.
   std::shared_ptr<const VoteRow> row(std::span<const std::uint8_t> seen, int judge) const;
   const CallModel& model() const { return model_; }
   Isa isa() const { return isa_; }
-  /// The model and the rows that may be kept.
+  /// Memory: the model's tables, and the cache at its largest.
   std::size_t bytes() const { return model_.bytes() + most_kept; }
 
   static constexpr std::size_t most_kept = std::size_t{64} << 20;
 
  private:
   struct Sums {
-    std::vector<double> one, quality, variance, square;  ///< [states]
+    std::vector<double> one, quality, variance, square;  ///< [states], of P(response | state) times 1, quality, …
   };
   Sums sums_over(std::vector<double> weight) const;
   void divide(Sums& sums) const;
@@ -168,23 +169,23 @@ class PosteriorVotes {
   CallModel model_;
   const VoteStages& stages_;
   Isa isa_;
-  Sums unseen_;  ///< of the responses, before any vote is seen
+  Sums unseen_;  ///< means over all responses of a state, before any vote is seen
   mutable std::mutex mutex_;
   mutable std::unordered_map<std::string, std::shared_ptr<const VoteRow>> kept_;
   mutable std::size_t kept_bytes_ = 0;
 };
 
-/// Posterior scores of one group at a time. Keeps its memory, so that batches do not allocate.
+/// Computes the posterior scores of one group at a time, from all votes of each response. Reuses its memory.
 class PosteriorVoteGroup {
  public:
   explicit PosteriorVoteGroup(const PosteriorVotes& votes) : posterior_(votes.model().states(), votes.isa()) {}
-  /// value[n] of the responses with the votes seen[n][votes]: E[quality | own votes, all votes of the group]; NaN where there is none.
-  /// P(c | group) is proportional to P(c) prod over responses of P(votes | c). `judge`: of all responses, as in PosteriorVotes::row.
-  /// Returns GroupPosterior::values_and_variance().
+  /// Sets value[n] to the posterior scores of n responses with seen[n][votes]: E[quality | own votes, all votes of the group]; NaN without
+  /// a vote. P(c | group) is proportional to P(c) prod over responses of P(votes | c). `judge`: who answers call 0 of every response, as in
+  /// PosteriorVotes::row(). Returns the variance of GroupPosterior::values_and_variance().
   double values(const PosteriorVotes& votes, const StatePrior& prior, std::span<const std::uint8_t> seen, int judge, std::span<double> value);
-  /// P(c | group) of the last group.
+  /// [states] P(c | group) of the last group.
   std::span<const double> weights() const { return posterior_.weights(); }
-  /// Mean over its members that have votes of E[(x - b)^2 | votes, group]; NaN when there is none. Of a model with moments.
+  /// The mean of E[(x - b)^2 | votes, group] over the last group's members with votes; NaN if none has. For a model with moments.
   double mean_square() const;
 
  private:

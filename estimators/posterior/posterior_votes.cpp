@@ -1,4 +1,4 @@
-// Rows of votes, and posterior scores of groups from them.
+// Computes what the votes of a response say about it (VoteRow), and posterior scores of groups from that.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -20,9 +20,9 @@ const VoteStages& vote_stages(Isa isa) { return isa == Isa::avx2 ? avx2::vote_ta
 
 namespace {
 
-constexpr double least_product = 1e-250;  ///< of many votes: products below may have lost their digits
+constexpr double least_product = 1e-250;  ///< products of probabilities below this may have lost digits
 
-/// ln P(votes | response) of one, exactly: where products are too small for doubles.
+/// ln P(votes | response) of one response, by sums of logarithms, for products that are too small for doubles.
 double log_likelihood(const CallModel& m, std::span<const VoteCount> votes, std::size_t response) {
   const auto sum_of_logs = [](const std::vector<double>& terms) {
     const double highest = *std::max_element(terms.begin(), terms.end());
@@ -52,7 +52,7 @@ double log_likelihood(const CallModel& m, std::span<const VoteCount> votes, std:
   return sum_of_logs(of_traits);
 }
 
-/// P(votes | response) over that of the likeliest response: [width].
+/// [width] P(votes | response) over its maximum over responses.
 std::vector<double> relative_likelihood(const CallModel& m, const VoteStages& stages, std::span<const VoteCount> votes) {
   std::vector<double> likelihood(m.width);
   stages.likelihood(m, votes, likelihood.data());
@@ -68,7 +68,7 @@ std::vector<double> relative_likelihood(const CallModel& m, const VoteStages& st
   return likelihood;
 }
 
-/// The votes by judge and score.
+/// Counts the votes of a response by judge and score, in ascending order of both.
 std::vector<VoteCount> counts_of(const CallModel& m, std::span<const std::uint8_t> seen, int judge) {
   std::vector<VoteCount> counts;
   for (std::size_t v = 0; v < seen.size(); ++v) {
@@ -98,9 +98,9 @@ PosteriorVotes::PosteriorVotes(CallModel model, Isa isa) : model_(std::move(mode
   divide(unseen_);
 }
 
-/// Sums over responses of P(response | state) weight[response] times 1, quality, quality^2 and (x - b)^2.
+/// For each state, sums over responses of P(response | state) weight[response] times 1, quality, quality^2 (Sums::variance) and (x - b)^2.
 PosteriorVotes::Sums PosteriorVotes::sums_over(std::vector<double> weight) const {
-  // of the likeliest response. A world has states whose responses are everywhere; those of a file's may all be unlikely
+  // weights (the largest is 1) below this do not count. In a model of a file, all responses of a state may be unlikely, so all count
   const double negligible = model_.of_world() ? 1e-40 : 0;
   const std::size_t responses = model_.responses(), states = model_.states();
   std::vector<std::uint32_t> likely;
@@ -132,7 +132,7 @@ PosteriorVotes::Sums PosteriorVotes::sums_over(std::vector<double> weight) const
   return sums;
 }
 
-/// Sums to means and a variance. Where the votes are impossible: those of the responses before any vote is seen.
+/// Turns sums into means and a variance. A state in which the votes are impossible gets the means over all its responses instead.
 void PosteriorVotes::divide(Sums& sums) const {
   for (std::size_t c = 0; c < sums.one.size(); ++c) {
     const double p = sums.one[c];
@@ -151,7 +151,7 @@ std::shared_ptr<const VoteRow> PosteriorVotes::make_row(std::string votes, std::
   Sums sums = sums_over(relative_likelihood(model_, stages_, counts));
   divide(sums);
   const double highest = *std::max_element(sums.one.begin(), sums.one.end());
-  for (double& p : sums.one) p = highest > 0 ? p / highest : 1;  // no state explains the votes better than another
+  for (double& p : sums.one) p = highest > 0 ? p / highest : 1;  // votes that no state explains count alike in all
   return std::make_shared<const VoteRow>(
       VoteRow{std::move(votes), std::move(sums.one), std::move(sums.quality), std::move(sums.variance), std::move(sums.square)});
 }
@@ -164,7 +164,7 @@ std::shared_ptr<const VoteRow> PosteriorVotes::row(std::span<const std::uint8_t>
     const std::lock_guard lock(mutex_);
     if (const auto known = kept_.find(name); known != kept_.end()) return known->second;
   }
-  auto row = make_row(name, counts);  // two threads that ask at once both make it, with the same result
+  auto row = make_row(name, counts);  // outside the lock: two threads may both compute it, with the same result
   const std::lock_guard lock(mutex_);
   if (kept_bytes_ + row->bytes() > most_kept) {
     kept_.clear();
@@ -183,7 +183,7 @@ double PosteriorVoteGroup::values(const PosteriorVotes& votes, const StatePrior&
     row_.push_back(votes.row(seen.subspan(i * each, each), judge));
     if (row_.back()) sorted_.push_back(row_.back().get());
   }
-  // ascending: the sums of a group do not depend on the order of its members
+  // sorted, so that rounding does not depend on the order of a group's members
   std::sort(sorted_.begin(), sorted_.end(), [](const VoteRow* a, const VoteRow* b) { return a->votes < b->votes; });
   factor_.clear();
   rows_.clear();

@@ -1,4 +1,4 @@
-// Bayes' rule over tiles of states, what a group's members are worth under it, and the likelihood of all votes of a response.
+// Applies Bayes' rule to tiles of 16 states, and computes posterior scores and the likelihood of a response's votes.
 #include <cstddef>
 
 #include "estimators/posterior/state_stages.hpp"
@@ -6,7 +6,7 @@
 
 namespace odrpo::ODRPO_ISA {
 
-// Sixteen numbers at a time, for stages: every element has its own sum, so that all widths of vectors give the same bits.
+// Arithmetic with 16 doubles at a time. Each of the 16 has its own sum, so that every vector width gives the same bits.
 
 typedef double f64x4 __attribute__((vector_size(32)));
 typedef double f64x4_loose __attribute__((vector_size(32), aligned(8), may_alias));
@@ -15,7 +15,7 @@ constexpr std::size_t width = 4, parts = 4;
 ODRPO_HD f64x4 load(const double* p) { return *reinterpret_cast<const f64x4_loose*>(p); }
 ODRPO_HD f64x4 splat(double x) { return f64x4{x, x, x, x}; }
 
-/// A tile of 16 numbers.
+/// A tile: 16 doubles.
 struct Tile {
   f64x4 part[parts];
 };
@@ -33,12 +33,12 @@ ODRPO_HD void multiply(Tile& to, const Tile& by) {
 ODRPO_HD void add(Tile& to, const Tile& more) {
   for (std::size_t i = 0; i < parts; ++i) to.part[i] += more.part[i];
 }
-/// to += x times 16 numbers.
+/// to += x p, for 16 numbers p[0], …, p[15].
 ODRPO_HD void add_product(Tile& to, double x, const double* p) {
   const f64x4 v = splat(x);
   for (std::size_t i = 0; i < parts; ++i) to.part[i] += load(p + i * width) * v;
 }
-// to *= power^n, n >= 1
+// to *= power^n, n >= 1, by repeated squaring
 ODRPO_HD void multiply_power(Tile& to, Tile power, int n) {
   for (;;) {
     if (n % 2 == 1) multiply(to, power);
@@ -48,7 +48,7 @@ ODRPO_HD void multiply_power(Tile& to, Tile power, int n) {
   }
 }
 
-/// The sum of its numbers.
+/// The sum of a tile's 16 numbers.
 ODRPO_HD double sum_of(const Tile& t) {
   const f64x4 all = (t.part[0] + t.part[2]) + (t.part[1] + t.part[3]);
   return (all[0] + all[2]) + (all[1] + all[3]);
@@ -56,7 +56,7 @@ ODRPO_HD double sum_of(const Tile& t) {
 
 constexpr std::size_t lanes = width * parts;
 
-// 16 numbers from p + at, zeros behind the last of n
+// Loads p[at], …, p[at + 15]; numbers from p[n] on become 0
 ODRPO_HD Tile tile_at(const double* p, std::size_t at, std::size_t n) {
   if (at + lanes <= n) return loaded(p + at);
   double some[lanes] = {};
@@ -121,8 +121,8 @@ static void values(const double* weight, std::size_t states, std::span<const std
 extern const StateStages state_table;
 const StateStages state_table = {multiply, values, sums_of<true>};
 
-// Products of powers over tiles of responses, and their sums over states. Every element has its own sum, so that all widths give the same
-// bits.
+// Likelihoods of votes for 16 responses at a time, and their sums over responses for 16 states at a time. Each of the 16 has its own sum,
+// so that every vector width gives the same bits.
 
 static void likelihood(const CallModel& m, std::span<const VoteCount> votes, double* out) {
   const std::size_t of_score = static_cast<std::size_t>(m.classes) * static_cast<std::size_t>(m.traits) * m.width;

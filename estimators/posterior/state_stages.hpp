@@ -1,4 +1,5 @@
-// Sums over the states of a prompt for one group, and how likely all votes of a response are: compiled once per instruction set.
+// Declares the inner loops of posterior scores: sums over the states (kinds) of a prompt, and likelihoods of a response's votes. They are
+// compiled once per instruction set.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,46 +10,47 @@
 
 namespace odrpo {
 
-/// How likely each state makes something that a group shows `count` times, over the state that makes it likeliest.
+/// One factor likelihood^count of the posterior of a group: the likelihood of a score, or of a response's votes, in each state.
 struct StateFactor {
-  const double* relative;   ///< [states]
-  const double* logarithm;  ///< [states] log_of() of the likelihood, up to a constant; null: that of `relative`
+  const double* relative;   ///< [states] likelihood over its maximum over states
+  const double* logarithm;  ///< [states] log_of() of the likelihood, up to a constant; null: take log_of() of `relative`
   int count;
 };
 
-/// What members of a group that show the same say of their quality in each state.
+/// Mean and variance of the quality, in each state, of the members of a group that have one and the same score (or votes).
 struct StateRows {
-  const double* expected;  ///< [states] E[quality | state], levels
-  const double* variance;  ///< [states] Var(quality | state)
-  double share;            ///< of the group
+  const double* expected;  ///< [states] E[quality | state, score], levels
+  const double* variance;  ///< [states] Var(quality | state, score)
+  double share;            ///< which share of the group's members these are
 };
 
 struct StateStages {
-  /// out[states] = prior[states] times the product over factors of relative^count, tile_sum[tiles] the sum of each 16. Returns its sum.
+  /// out[states] = prior times the product over factors of relative^count; tile_sum[t] = sum of the t-th 16 of them. Returns the whole sum.
   double (*multiply)(const double* prior, std::span<const StateFactor> factors, std::size_t states, double* out, double* tile_sum);
-  /// value[rows] = sum over states of weight times expected. Tiles of 16 states that are not listed weigh nothing. `sums`: memory, [rows][16].
+  /// value[rows] = sum over states of weight times expected. Tiles of 16 states that `tiles` does not list have weights of 0. `sums`:
+  /// working memory [rows][16].
   void (*values)(const double* weight, std::size_t states, std::span<const std::uint32_t> tiles, std::span<const StateRows> rows, double* value,
                  double* sums);
-  /// The same; returns E[(1/G) sum over members of (quality - mean quality)^2] = sum over states of weight times
-  /// sum of share (own variance + expected^2) - (sum of share expected)^2. `own` = 1 - 1/G.
+  /// As `values`. Returns E[(1/G) sum over members of (quality - mean quality)^2]. That is the sum over states of weight times
+  /// (sum over rows of share (own variance + expected^2) - (sum over rows of share expected)^2), with `own` = 1 - 1/G.
   double (*squares)(const double* weight, std::size_t states, std::span<const std::uint32_t> tiles, std::span<const StateRows> rows, double own,
                     double* value, double* sums);
 };
 const StateStages& state_stages(Isa isa);
 
-// How likely all votes of a response are: sums over kinds of responses, traits and states, compiled once per instruction set.
+// P(all votes of a response), by sums over kinds of responses, their traits, and states of the prompt.
 
-/// How many calls of a judge gave a score: its number in the model.
+/// How many calls of a judge gave a score. `score` is its index in the CallModel.
 struct VoteCount {
   int judge, score, count;
 };
 
 struct VoteStages {
-  /// out[width] = P(votes | response) = sum over traits of P(trait) prod over judges of mean over classes of prod_k P(k)^(n_k). `votes`:
-  /// those of a judge together.
+  /// out[width] = P(votes | response) = sum over traits of P(trait) prod over judges of mean over error classes of prod over scores k of
+  /// P(k)^(n_k). n_k = number of the judge's calls with score k. All counts of a judge are neighbours in `votes`.
   void (*likelihood)(const CallModel& model, std::span<const VoteCount> votes, double* out);
-  /// to[n][states] = sum over the listed responses of P(response | state) of[n][response], in their order; those that are not listed have
-  /// weights of 0.
+  /// to[n][states] = sum over the listed responses, in their order, of P(response | state) of[n][response]. All other responses have
+  /// of[n][response] = 0.
   void (*spread)(const CallModel& model, std::span<const std::uint32_t> responses, std::span<const double* const> of,
                  std::span<double* const> to);
 };

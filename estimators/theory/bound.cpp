@@ -1,4 +1,4 @@
-// Computes moments by the histograms of each prompt, solves the linear systems of the best map, and finds the prior that follows.
+// Computes moments of updates by sums over histograms, solves for the best map of advantages, and finds the prior that training reaches.
 #include "estimators/theory/bound.hpp"
 
 #include <algorithm>
@@ -13,17 +13,17 @@
 namespace odrpo {
 namespace {
 
-constexpr double least_probability = 1e-13;  ///< of a histogram, given the prompt
-constexpr double least_pivot = 1e-12;        ///< beside the largest of the block: less is rounding
+constexpr double least_probability = 1e-13;  ///< rarer histograms of a prompt are left out
+constexpr double least_pivot = 1e-12;        ///< smaller pivots, relative to the block's largest diagonal element, are rounding
 
-/// Means over a prompt's actions, given their score.
+/// Conditional means over a prompt's actions, given their score.
 struct ByScore {
   std::size_t levels, parameters;
   std::vector<double> seen;   ///< [levels] P(score)
   std::vector<double> along;  ///< [levels] E[<s, g*> | score]
   std::vector<double> own;    ///< [levels] E[|s|^2 | score]
   std::vector<double> mean;   ///< [levels][parameters] E[s | score]
-  std::vector<double> gram;   ///< [levels][levels] products of these means
+  std::vector<double> gram;   ///< [levels][levels] scalar products of the rows of `mean`
 
   explicit ByScore(const BoundPrompt& prompt)
       : levels(prompt.channel.size() / prompt.policy.size()),
@@ -58,8 +58,8 @@ struct ByScore {
   }
 };
 
-/// visit(place, probability, counts) for the likely histograms of Multi(members, p), level by level from the highest. Each level takes a
-/// binomial count of what is left, so no branch grows likelier.
+/// Calls visit(index, probability, counts) for the histograms of Multi(members, p) that are not too rare, by recursion over levels from the
+/// highest. Each level takes a binomial count of the members that are left. Probabilities only fall, so rare branches are cut early.
 template <class Visit>
 class LikelyHistograms {
  public:
@@ -83,7 +83,7 @@ class LikelyHistograms {
       return;
     }
     const double share = share_[level], rest = 1 - share;
-    for (int n = 0; n <= left; ++n) {  // Bin(left, share)
+    for (int n = 0; n <= left; ++n) {  // n ~ Bin(left, share) members at this level
       double of_count = 1;
       for (int i = 0; i < n; ++i) of_count *= share * (left - i) / (i + 1);
       for (int i = n; i < left; ++i) of_count *= rest;
@@ -96,11 +96,11 @@ class LikelyHistograms {
   const HistogramIndex& index_;
   Visit visit_;
   std::vector<int> counts_;
-  std::vector<double> share_;  ///< [levels] of level k among the levels up to k
+  std::vector<double> share_;  ///< [levels] p_k / (p_1 + .. + p_k)
 };
 
-/// Solves X Y = R for a symmetric positive semidefinite matrix [n][n] and `columns` right sides [n][columns] in its range. Uses Cholesky's
-/// decomposition with pivots; what depends on earlier pivots gets 0.
+/// Solves X Y = R: X = `x`, a symmetric positive semidefinite matrix [n][n]; R = `right` [n][columns], in the range of X; Y = `out`. Uses
+/// pivoted Cholesky decomposition; rows of Y beyond the rank of X get 0.
 void solve_semidefinite(std::vector<double> x, std::size_t n, std::span<const double> right, std::size_t columns, std::span<double> out) {
   std::vector<std::size_t> order(n);
   for (std::size_t i = 0; i < n; ++i) order[i] = i;
@@ -136,7 +136,7 @@ void solve_semidefinite(std::vector<double> x, std::size_t n, std::span<const do
   }
 }
 
-/// The index; throws where it would be too large.
+/// The HistogramIndex of a problem; throws if it would be too large.
 HistogramIndex checked_index(const BoundProblem& problem) {
   UpdateMoments::check_size(problem.levels, problem.members);
   return {problem.levels, problem.members};
@@ -145,7 +145,7 @@ HistogramIndex checked_index(const BoundProblem& problem) {
 }  // namespace
 
 void UpdateMoments::check_size(int levels, int members) {
-  constexpr double steps = 2000;  // per histogram
+  constexpr double steps = 2000;  // estimated elementary steps per histogram
   check_histogram_work(levels, members, steps);
 }
 
@@ -269,13 +269,13 @@ std::vector<double> estimator_map(const EstimatorConfig& config, std::span<const
   return map;
 }
 
-// Posterior estimators: visits every histogram of a group.
+// Posterior estimators, evaluated for every histogram of a group.
 
 namespace {
 
-constexpr double least_weight = 1e-9;  ///< of a histogram: rarer ones do not move a prior
+constexpr double least_weight = 1e-9;  ///< rarer histograms are left out when a prior is updated
 
-/// visit(histogram, scores of its members as numbers of the model)
+/// Calls visit(histogram, scores) for every histogram; `scores` are those of its members, as indices in the model.
 template <class Visit>
 void for_each_group(const ScoreModel& model, const HistogramIndex& index, Visit visit) {
   if (model.lowest != 1 || model.per_level != 1 || model.scores != index.levels())

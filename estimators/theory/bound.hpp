@@ -1,4 +1,4 @@
-// Computes the best map from a group's scores to advantages, for one policy and one judge, and how far an estimator stays below it.
+// Computes the best possible advantages for one policy and one judge, as a map from a group's scores, and how far estimators stay below.
 #pragma once
 #include <span>
 #include <vector>
@@ -8,41 +8,41 @@
 
 namespace odrpo {
 
-/// A prompt: actions drawn from a policy, the distribution of their scores, and the gradients by the policy's parameters.
+/// A prompt: the policy's probabilities of its actions, the distribution of each action's score, and gradients by the policy's parameters.
 struct BoundPrompt {
-  std::vector<double> policy;    ///< [actions] probability
+  std::vector<double> policy;    ///< [actions] probability of the action
   std::vector<double> channel;   ///< [actions][levels] P(score k | action)
   std::vector<double> score;     ///< [actions][parameters] s = grad log pi(action); its mean under the policy is 0
-  std::vector<double> gradient;  ///< [parameters] g*, the gradient of true quality: the prompt's own part where parameters are its own
+  std::vector<double> gradient;  ///< [parameters] g*, gradient of the true quality: of the prompt's alone if its parameters are its own
 };
 
-/// Equally likely prompts, groups of `members`.
+/// Equally likely prompts, and batches of groups of `members` rollouts.
 struct BoundProblem {
   int levels = 0, members = 0;
   bool shared = false;  ///< all prompts share their parameters; else each prompt has its own, and a batch has every prompt once
-  int batch = 1;        ///< B, prompts of a batch, drawn independently; decides R only where parameters are shared
+  int batch = 1;        ///< B, prompts of a batch, drawn independently; changes R below only if parameters are shared
   std::vector<BoundPrompt> prompts;
   std::size_t parameters() const { return prompts.front().gradient.size(); }
 };
 
-/// Moments of the update u = sum over a batch's groups and members of A(h, k) s. A is a map with an entry for each (histogram, score)
-/// (HistogramIndex). R(A) = (E<u, g*>)^2 / (E|u|^2 |g*|^2), 0..1: what a step along u gains, as a share of what a step along g* gains. Each
-/// step has the best length, and the loss is a sphere. Notation: b(h, k) = E[1_h sum over i with score k of <s_i, g*>]; S = E of the sums
-/// of <s_i, s_j>, block-diagonal in h; M A = E of one group's update. Up to factors of B, E<u, g*> = b'A and
-/// E|u|^2 = A'(S + (B - 1) M'M)A; the second term is 0 where prompts have parameters of their own.
+/// Moments of the update u = sum over a batch's groups and members of A(h, k) s. The map A has an advantage for each histogram h of a
+/// group's scores and each score k in it (HistogramIndex). Its efficiency is R(A) = (E<u, g*>)^2 / (E|u|^2 |g*|^2), 0..1. On a spherical
+/// loss, a step along u gains this share of what a step along g* gains, if each has its best length. Notation: b(h, k) =
+/// E[1_h sum over i with score k of <s_i, g*>]; S = E of the sums of <s_i, s_j>, block-diagonal in h; M A = E of one group's update.
+/// Up to factors of B, E<u, g*> = b'A and E|u|^2 = A'(S + (B - 1) M'M)A; the second term is 0 if prompts have parameters of their own.
 class UpdateMoments {
  public:
   /// Throws Failure(Exit::limits) where `levels` and `members` give too many histograms.
   static void check_size(int levels, int members);
-  /// Sums over the prompts' histograms of at least probability 1e-13. Failure as check_size().
+  /// Sums over the prompts and their histograms; leaves out histograms of a probability below 1e-13. Throws as check_size().
   explicit UpdateMoments(const BoundProblem& problem);
   const HistogramIndex& index() const { return index_; }
-  double probability(std::size_t histogram) const { return probability_[histogram]; }  ///< mean over prompts
-  /// A solution of (S + (B - 1) M'M) A = b, which maximises R; 0 where a histogram never occurs.
+  double probability(std::size_t histogram) const { return probability_[histogram]; }  ///< of a histogram; mean over prompts
+  /// The map A that maximises R: a solution of (S + (B - 1) M'M) A = b; 0 for histograms that never occur.
   std::vector<double> best_map() const;
-  /// R of a map [entries]; NaN where it is 0 everywhere.
+  /// R of a map [entries]; NaN if the map is 0 everywhere.
   double efficiency(std::span<const double> map) const;
-  /// The map times the factor that makes its mean square 1 over the scores that occur.
+  /// The map times the factor that gives the members' advantages a mean square of 1.
   std::vector<double> scaled(std::vector<double> map) const;
 
  private:
@@ -52,39 +52,40 @@ class UpdateMoments {
   bool shared_;
   double batch_, weight_, goal_square_ = 0;
   std::size_t parameters_;
-  std::vector<double> probability_;    ///< [histograms]
+  std::vector<double> probability_;    ///< [histograms] mean over prompts
   std::vector<double> along_;          ///< b [entries]
-  std::vector<double> seen_;           ///< [entries] expected members
-  std::vector<std::size_t> block_;     ///< [histograms + 1] where blocks begin
-  std::vector<double> gram_;           ///< S: of each histogram [its entries][its entries]
-  std::vector<double> mean_;           ///< M' [entries][parameters]; empty where parameters are not shared
+  std::vector<double> seen_;           ///< [entries] expected number of members of a group that have the histogram and the score
+  std::vector<std::size_t> block_;     ///< [histograms + 1] where the histogram's block of S begins in gram_
+  std::vector<double> gram_;           ///< S: for each histogram a block [its entries][its entries]
+  std::vector<double> mean_;           ///< M' [entries][parameters]; empty if parameters are not shared
 };
 
-/// An estimator's map for that index, on levels of those values. Failure(Exit::limits) for what theory_refusal() refuses.
+/// An estimator's advantages as a map [entries of `index`], on levels with these values. Throws Failure(Exit::limits) for a setting that
+/// theory_refusal() refuses.
 std::vector<double> estimator_map(const EstimatorConfig& config, std::span<const double> values, const HistogramIndex& index);
 
-/// E cos(u, g*) by Monte Carlo: the first `batches` batches of that key, the same for all maps. Where each prompt has parameters of its
-/// own, g* is that of the batch's prompts.
+/// E cos(u, g*) of each map by Monte Carlo, from the first `batches` batches of the random key `key`, which all maps share. If each prompt
+/// has parameters of its own, g* is the gradient for the prompts of the batch.
 struct MeanCosine {
-  double mean = 0, error = 0;   ///< and its standard error
-  double less = 0, less_error = 0;  ///< mean difference from the first map, and its standard error
+  double mean = 0, error = 0;   ///< mean cosine, and its standard error
+  double less = 0, less_error = 0;  ///< mean difference from the first map's cosine, and its standard error
 };
 std::vector<MeanCosine> mean_cosines(const BoundProblem& problem, const HistogramIndex& index,
                                      std::span<const std::vector<double>> maps, int batches, std::uint64_t key);
 
-/// A map with a higher expected cosine, by Newton's steps with the diagonal from a map that is not 0 everywhere. Steps follow slopes that
-/// are beyond their noise. Uses `steps` batches of that key; half of them decide how far to go: only where the gain is beyond twice its
-/// standard error. Without a step it is the map itself, scaled.
+/// Searches from the map `from` (not 0 everywhere) for a map with a higher expected cosine, and returns it: Newton's steps with a diagonal
+/// Hessian. Entries whose slope is within its noise do not move. Uses `steps` batches of the random key `key`. Half of them choose the
+/// step length: a step is taken only if it gains more than twice its standard error. Without any step it returns `from`, scaled.
 std::vector<double> improve_cosine(const BoundProblem& problem, const UpdateMoments& moments, const std::vector<double>& from, int steps,
                                    std::uint64_t key);
 
 // Posterior estimators as maps from a group's scores to advantages.
 
-/// The map of a posterior estimator with such a model and prior, whose scores are 1..K.
+/// The advantages of a posterior estimator with this model and prior, as a map [entries of `index`]; scores are 1..K.
 std::vector<double> posterior_map(const EstimatorConfig& config, const ScoreModel& model, const StatePrior& prior, const HistogramIndex& index);
 
-/// The prior that follows a policy at rest, after `rounds` steps of EM: P(state) <- mean over groups of P(state | group). One step moves it
-/// as about 1 / (1 - keep) batches do.
+/// The prior that training with prior = "following" reaches if the policy stays as it is, by `rounds` steps of EM: P(state) <- mean over
+/// groups of P(state | group). One step moves the prior about as far as 1 / (1 - keep) batches of training do.
 StatePrior followed_prior(const ScoreModel& model, const UpdateMoments& moments, int rounds);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// Estimates expected cosines from drawn batches, and searches for a map that raises them.
+// Estimates the expected cosine of update and gradient from random batches, and searches for a map of advantages that raises it.
 #include <algorithm>
 #include <limits>
 
@@ -11,7 +11,7 @@ namespace {
 
 double unit(std::uint32_t word) { return (word + 0.5) * 0x1p-32; }
 
-/// Draws batches: prompts, actions, scores.
+/// Draws random batches: prompts, the actions of each group, and their scores.
 class BatchDraws {
  public:
   BatchDraws(const BoundProblem& problem, const HistogramIndex& index, std::uint64_t key) : problem_(problem), index_(index), key_(key) {
@@ -27,9 +27,9 @@ class BatchDraws {
     action.resize(members), entry.resize(members);
   }
 
-  std::vector<std::size_t> prompt;  ///< [B]
-  std::vector<std::size_t> action;  ///< [B][M]
-  std::vector<std::size_t> entry;   ///< [B][M] of the map: the group's histogram and the member's score
+  std::vector<std::size_t> prompt;  ///< [B] prompts of the batch
+  std::vector<std::size_t> action;  ///< [B][M] action of each member
+  std::vector<std::size_t> entry;   ///< [B][M] index of the member's advantage in a map: its group's histogram and its score
 
   void draw_batch(std::uint32_t number) {
     const auto levels = static_cast<std::size_t>(problem_.levels), members = static_cast<std::size_t>(problem_.members);
@@ -57,7 +57,7 @@ class BatchDraws {
 
  private:
   struct Reach {
-    std::vector<double> policy, channel;  ///< running sums
+    std::vector<double> policy, channel;  ///< running sums of BoundPrompt's arrays of the same names, to draw from them
   };
   static std::size_t pick(std::span<const double> running, std::uint32_t word) {
     const double x = unit(word) * running.back();
@@ -71,7 +71,7 @@ class BatchDraws {
   std::vector<std::size_t> score_, rank_;
 };
 
-/// The update that a map makes of a batch: one vector where parameters are shared, else one for each of its prompts.
+/// The update u that a map of advantages gives for a batch: one vector if parameters are shared, else one for each prompt of the batch.
 struct BatchUpdate {
   std::vector<double> update;
   double along = 0, square = 0, goal = 0;  ///< <u, g*>, |u|^2, |g*|^2
@@ -95,7 +95,7 @@ struct BatchUpdate {
         along += update[(problem.shared ? 0 : b * d) + j] * g, goal += g * g;
       }
   }
-  /// 0 for an update of 0, which goes nowhere.
+  /// The cosine of u and g*; 0 if one of them is 0.
   double cosine() const { return square > 0 && goal > 0 ? along / (math::sqrt(square) * math::sqrt(goal)) : 0; }
 };
 
@@ -134,9 +134,9 @@ std::vector<MeanCosine> mean_cosines(const BoundProblem& problem, const Histogra
 std::vector<double> improve_cosine(const BoundProblem& problem, const UpdateMoments& moments, const std::vector<double>& from, int steps,
                                    std::uint64_t key) {
   constexpr int rounds = 8;
-  constexpr double lengths[] = {1, 0.5, 0.25, 0.1};  // of Newton's step by the diagonal, which is too long where entries move together
+  constexpr double lengths[] = {1, 0.5, 0.25, 0.1};  // factors of Newton's step; without the Hessian's off-diagonal it may be too long
   struct Slope {
-    double sum = 0, squares = 0, now = 0, bend = 0;  // over batches, of the present one, and E|its own part of u|^2
+    double sum = 0, squares = 0, now = 0, bend = 0;  // sums over batches of slope, slope^2; slope in this batch; sum of curvatures
   };
   const int batches = std::max(1, steps / (2 * rounds));
   const std::size_t d = problem.parameters(), members = static_cast<std::size_t>(problem.members);
@@ -162,7 +162,7 @@ std::vector<double> improve_cosine(const BoundProblem& problem, const UpdateMome
       }
       for (const std::size_t e : batch.entry) {
         slope[e].sum += slope[e].now, slope[e].squares += slope[e].now * slope[e].now;
-        slope[e].now = 0;  // an entry that the batch has twice is counted at its first place
+        slope[e].now = 0;  // so an entry that occurs again in this batch adds nothing more
       }
     }
     std::vector<std::vector<double>> moved = {map};
@@ -171,7 +171,7 @@ std::vector<double> improve_cosine(const BoundProblem& problem, const UpdateMome
       for (std::size_t e = 0; e < map.size(); ++e) {
         const double sum = slope[e].sum;
         if (sum == 0 || !(slope[e].bend > 0)) continue;
-        const double sure = std::max(0.0, 1 - slope[e].squares / (sum * sum));  // 0 for a slope within its own noise
+        const double sure = std::max(0.0, 1 - slope[e].squares / (sum * sum));  // shrinks the step; 0 for a slope within its noise
         moved.back()[e] += length * sure * sum / slope[e].bend;
       }
     }

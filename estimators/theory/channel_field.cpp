@@ -1,4 +1,4 @@
-// Computes the field of scores from a judge by sums over histograms of scores; given these, members' true levels are independent.
+// Computes the update field for scores from a noisy judge, by sums over histograms of scores. Given scores, true levels are independent.
 #include <algorithm>
 #include <limits>
 
@@ -11,9 +11,9 @@ namespace odrpo {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double rounding = 1e-12;  ///< of an expected advantage, beside the largest of its group
+constexpr double rounding = 1e-12;  ///< smaller differences of expected advantages, relative to the largest advantage, are rounding
 
-/// True levels and scores together: p, the channel and what follows from them.
+/// The joint distribution of a member's true level and score.
 struct Joint {
   std::span<const double> p, channel;
   std::size_t levels = p.size();
@@ -29,7 +29,7 @@ struct Joint {
   }
 };
 
-/// Adds the expectation and the flips: sums over histograms of others.
+/// Adds one kind of prompt to `field` and `flips`, by sums over the histograms of the other members' scores.
 void add_others(const TheorySetting& s, const Joint& joint, double weight, ChannelField& out) {
   const std::size_t levels = joint.levels;
   OthersMap map(s);
@@ -52,7 +52,7 @@ void add_others(const TheorySetting& s, const Joint& joint, double weight, Chann
   });
 }
 
-/// Turns weights of lower levels with a higher expectation into shares of all lower levels.
+/// Turns flips[j], so far the weight of the lower levels with a higher expected advantage, into a share of all lower levels.
 void divide_flips(std::span<const double> p, ChannelField& out) {
   double below = 0, pairs = 0, all = 0;
   for (std::size_t j = 0; j < p.size(); ++j) {
@@ -63,7 +63,8 @@ void divide_flips(std::span<const double> p, ChannelField& out) {
   out.all_flips = pairs > 0 ? all / pairs : nan;
 }
 
-/// Adds mean and second moments: sums over whole groups. Each member at score k has the true level j with probability truth[k][j].
+/// Adds one kind of prompt to the first and second moments (`total`, `covariance`) of a group's gradient. Sums over the histograms of all
+/// members' scores; a member with score k has the true level j with probability truth[k][j].
 void add_moments(const TheorySetting& s, const Joint& joint, double weight_of_kind, std::span<double> total, ChannelField& out) {
   const std::size_t levels = joint.levels;
   const Multinomial multinomial(joint.seen, s.members);
@@ -75,7 +76,7 @@ void add_moments(const TheorySetting& s, const Joint& joint, double weight_of_ki
     const double probability = weight_of_kind * multinomial(counts);
     if (probability == 0) return;
     map.advantages(counts, advantages);
-    double sum = 0;  // of all advantages
+    double sum = 0;  // of all members' advantages, over M
     std::fill(mean.begin(), mean.end(), 0.0);
     for (std::size_t k = 0; k < levels; ++k) {
       if (counts[k] == 0) continue;

@@ -1,4 +1,4 @@
-// Sums advantages over every histogram of others, and computes potentials of levels.
+// Computes fields and curls by sums of advantages over all histograms of the other members, and objectives by potentials of levels.
 #include "estimators/theory/field.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace odrpo {
 namespace {
 
-/// The steps of the differences between all levels, for every histogram of M - 2 others. Failure where they are too many.
+/// Estimated steps of OthersMap::differences() for every histogram of M - 2 others. Throws Failure if they are too many.
 double check_differences(const TheorySetting& s, const OthersMap& map) {
   return check_histogram_work(s.levels(), s.members - 2, 0.5 * s.levels() * s.levels() * map.difference_cost());
 }
@@ -69,7 +69,7 @@ Circulation triangle_circulation(const TheorySetting& s, double corner) {
   double along = 0;
   for (std::size_t from = 0; from < three; ++from) {
     const std::size_t to = (from + 1) % three;
-    const double side = 1 - 3 * corner, step = side / loop_points;  // p_from falls, p_to grows
+    const double side = 1 - 3 * corner, step = side / loop_points;  // along the edge p[from] falls, p[to] grows
     for (int n = 0; n < loop_points; ++n) {
       std::vector<double> p(three, corner);
       p[to] += (n + 0.5) * step;
@@ -88,7 +88,7 @@ Circulation triangle_circulation(const TheorySetting& s, double corner) {
 }
 
 double curl_at(const TheorySetting& s, std::span<const int> others, int i, int j) {
-  const auto f = [&](int of, int beside) {  // f_of(s + e_beside)
+  const auto f = [&](int of, int beside) {  // f_k(s + e_j), k = of, j = beside
     std::vector<int> group(others.begin(), others.end());
     ++group[static_cast<std::size_t>(of)];
     ++group[static_cast<std::size_t>(beside)];
@@ -146,7 +146,7 @@ double relative_curl(const TheorySetting& s, std::span<const double> p) {
   const std::size_t levels = p.size();
   check_histogram_work(s.levels(), s.members - 2, static_cast<double>(levels * levels) * map.gain_cost());
   const Multinomial multinomial(p, s.members - 2);
-  std::vector<double> jacobian(levels * levels, 0.0), gain(levels);  // [j][i] E f_i(s + e_j), a factor M - 1 left out
+  std::vector<double> jacobian(levels * levels, 0.0), gain(levels);  // [j][i] dF_i / dp_j without the factor M - 1: E f_i(s + e_j)
   std::vector<int> beside(levels);
   for_each_histogram(s.levels(), s.members - 2, [&](std::span<const int> others) {
     const double probability = multinomial(others);
@@ -159,7 +159,7 @@ double relative_curl(const TheorySetting& s, std::span<const double> p) {
       for (std::size_t i = 0; i < levels; ++i) jacobian[j * levels + i] += probability * gain[i];
     }
   });
-  // C J C, C = I - 11'/K: the part in the tangent space
+  // C J C with C = I - 11'/K: the Jacobian in the tangent space
   std::vector<double> row(levels, 0.0), column(levels, 0.0);
   double grand = 0;
   for (std::size_t j = 0; j < levels; ++j)
@@ -168,7 +168,7 @@ double relative_curl(const TheorySetting& s, std::span<const double> p) {
       row[j] += share, column[i] += share, grand += share / static_cast<double>(levels);
     }
   const auto at = [&](std::size_t i, std::size_t j) { return (jacobian[j * levels + i] - row[j]) - (column[i] - grand); };
-  constexpr double rounding = 1e-24;  // beside the squares of the whole Jacobian
+  constexpr double rounding = 1e-24;  // a smaller share of the Jacobian's sum of squares is rounding
   double turning = 0, all = 0, whole = 0;
   for (std::size_t i = 0; i < levels; ++i)
     for (std::size_t j = 0; j < levels; ++j) {
@@ -178,7 +178,7 @@ double relative_curl(const TheorySetting& s, std::span<const double> p) {
   return all > rounding * whole ? math::sqrt(turning / all) : std::numeric_limits<double>::quiet_NaN();
 }
 
-// Potentials of levels: sums over binomial tails, and closed forms of their limits.
+// Potentials of levels: sums over binomial tails for finite groups, and closed forms in the limit of large groups.
 
 namespace {
 
@@ -186,7 +186,7 @@ bool by_group_median(const EstimatorConfig& c, double median) {
   return c.form == Form::odrpo && reads_median(c.weight) && median != median;
 }
 
-/// Pr(Bin(members, p) > x) for x = 0..members-1: the distribution by its ratios from the mode on, summed from the upper end.
+/// Pr(Bin(members, p) > x) for x = 0..members-1. Probabilities follow from the mode by their ratios; the sum starts at the upper end.
 std::vector<double> tails(int members, double p) {
   const auto size = static_cast<std::size_t>(members) + 1;
   std::vector<double> distribution(size, 0.0);
@@ -216,7 +216,7 @@ std::optional<std::string> objective_refusal(const EstimatorConfig& c, int membe
   if (basis != Basis::level && basis != Basis::bit)
     return "there is no scalar objective for K > 2: " + estimator_word(c) +
            " divides by a statistic of all levels at once, so its field has a curl";
-  // M = 2 is the exception: one of the two members is below every level that tells them apart, and so is their lower median
+  // M = 2 is an exception: at every level that only one of the two reaches, their lower median is below the level
   if (by_group_median(c, median) && (members > 2 || c.median != MedianRule::lower))
     return "there is no scalar objective for K > 2: the group's median couples the levels of gini-median, so its field has a curl";
   return std::nullopt;
@@ -225,7 +225,7 @@ std::optional<std::string> objective_refusal(const EstimatorConfig& c, int membe
 double level_potential(const EstimatorConfig& c, int level, int members, double median, double reach) {
   if (const auto why = objective_refusal(c, members, median)) throw Failure(Exit::limits, *why);
   const double group = members;
-  if (c.form == Form::reinforce || c.form == Form::rloo)  // F_k = R_k - E[r], but for the own share 1/M
+  if (c.form == Form::reinforce || c.form == Form::rloo)  // F_k = R_k - E[r], times (M-1)/M if the mean includes the member itself
     return (convention_of(c).centre == Centre::others ? 1.0 : (group - 1) / group) * reach;
   std::vector<double> t(static_cast<std::size_t>(members)), u(t.size());
   leave_one_out(c, members, level, by_group_median(c, median) ? 0.0 : median, t, u);

@@ -1,4 +1,4 @@
-// Computes a member's advantage from the others in fast forms; tests compare them with group_advantages().
+// Computes a member's advantage from the other members' levels, fast; tests compare the results with group_advantages().
 #include "estimators/theory/others.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using OthersForm = std::variant<LevelOthers, ScaledOthers, AnyOthers>;
 
-/// Are sums of squares of these offsets exact, or good for 1e-11 of a variance at least?
+/// True if sums of squares of R_k - R_1 are exact, or if at least variances from them have relative errors below 1e-11.
 bool safe_squares(const TheorySetting& s) {
   const double range = s.values.back() - s.values.front();
   double least = range;
@@ -40,7 +40,8 @@ OthersForm form_of_setting(const TheorySetting& s) {
   return AnyOthers(s);
 }
 
-/// Elementary steps of group_advantages(), roughly. Ranks compare every two members, and the deviation of the others sorts them for each.
+/// Rough number of elementary steps of group_advantages(). Ranks compare all pairs of members; Divisor::others_deviation sorts the others
+/// of each member.
 double definition_cost(const TheorySetting& s) {
   const bool ranks = row_of(s.estimator.form).basis == Basis::rank,
              others = convention_of(s.estimator).divisor == Divisor::others_deviation;
@@ -56,7 +57,7 @@ TheorySetting checked(const TheorySetting& s) {
 
 OthersMap::OthersMap(const TheorySetting& s) : setting_(checked(s)), form_(form_of_setting(s)), gain_(s.values.size()) {
   if (std::holds_alternative<AnyOthers>(form_)) gain_cost_ = difference_cost_ = definition_cost(s);
-  else if (has_norm(s.estimator.form) && reads_median(s.estimator.weight)) gain_cost_ += s.levels();  // whose median moves with the member
+  else if (has_norm(s.estimator.form) && reads_median(s.estimator.weight)) gain_cost_ += s.levels();  // its median depends on the own level
 }
 
 double OthersMap::group_cost() const {
@@ -87,7 +88,7 @@ LevelOthers::LevelOthers(const TheorySetting& s)
   const LevelRule rule = level_rule(c);
   const std::vector<double> gaps = level_gaps(s.values);
   reads_median_ = c.form == Form::odrpo && odrpo::reads_median(c.weight);
-  // medians by their double, so that the mid rule has whole ones: 2..2K; without a median one table
+  // tables by twice the median, 2..2K, since the mid rule has half levels; one table if weights depend on no median
   const int medians = reads_median_ ? 2 * levels_ + 1 : 1;
   const auto side = static_cast<std::size_t>(levels_) * static_cast<std::size_t>(members_ + 1);
   if (side * static_cast<std::size_t>(medians) > 5'000'000) throw Failure(Exit::limits, "so many levels and members need too much memory");
@@ -103,14 +104,14 @@ LevelOthers::LevelOthers(const TheorySetting& s)
         missed_[at] = gaps[static_cast<std::size_t>(k - 1)] * shares.missed;
       }
   reach_.resize(s.values.size());
-  // the lower median is member (M-1)/2 of the sorted group, from 0, the upper one M/2: M less that many members reach its level
+  // the lower median is element (M-1)/2 of the sorted group, the upper one element M/2; M - (M-1)/2 or M - M/2 members reach its level
   at_least_[0] = members_ - (members_ - 1) / 2;
   at_least_[1] = members_ - members_ / 2;
   sums_.assign(static_cast<std::size_t>(medians), std::vector<double>(s.values.size()));
   made_.assign(static_cast<std::size_t>(medians), 0);
 }
 
-/// Reads c_k of the others, and the highest level that the median can have with 0, 1 or 2 more members there.
+/// Computes reach_ and top_ from the counts of the others by level.
 void LevelOthers::read(std::span<const int> others) {
   int reach = 0;
   for (std::size_t k = others.size(); k-- > 0;) reach_[k] = reach += others[k];
@@ -124,8 +125,8 @@ void LevelOthers::read(std::span<const int> others) {
     }
 }
 
-/// Twice the median of the others, a member at `high`, and one at `low` <= high unless `low` is 0. A level is at most the median when
-/// enough members reach it. Up to `low` both of the two reach it, up to `high` one, above none.
+/// Twice the median of a group: the others, a member at level `high`, and, unless `low` is 0, a member at `low` <= high. A level is at most
+/// the median if enough members reach it. Of these two members both reach levels up to `low`, one reaches those up to `high`.
 int LevelOthers::median_index(int high, int low) const {
   if (!reads_median_) return 0;
   int median[2];
@@ -172,7 +173,7 @@ const std::vector<double>& LevelOthers::rising(int median) {
   return sums;
 }
 
-/// Exactly one of the two members reaches each level above b and up to a: A_a - A_b = sum_{b < k <= a} t_k(c_k) - u_k(c_k).
+/// Exactly one of two members at levels a > b reaches a level k with b < k <= a. So A_a - A_b = sum_{b < k <= a} t_k(c_k) - u_k(c_k).
 void LevelOthers::differences(std::span<const int> others, std::span<double> out) {
   read(others);
   const auto levels = static_cast<std::size_t>(levels_);
@@ -193,7 +194,7 @@ ScaledOthers::ScaledOthers(const TheorySetting& s) : members_(s.members), base_(
   for (const double value : s.values) x_.push_back(value - s.values.front());
 }
 
-/// What a difference from the mean is multiplied by, in a group whose x have that sum and sum of squares.
+/// The factor that turns value - mean into an advantage, in a group whose x = R_k - R_1 have this sum and sum of squares.
 double ScaledOthers::factor(double sum, double squares) const {
   if (kind_ == Kind::none) return plain_;
   if (kind_ == Kind::mean) {
@@ -220,7 +221,7 @@ void ScaledOthers::fill_differences(double sum, double squares, std::span<double
   for (std::size_t a = 1; a < levels; ++a) {
     double* row = &out[a * levels];
     const double own = x[a], sum_a = sum + own, squares_a = squares + own * own;
-    for (std::size_t b = 0; b < a; ++b) {  // a and b differ, so the spread is positive
+    for (std::size_t b = 0; b < a; ++b) {  // the group has members at levels a and b, so its variance is positive
       const double all = sum_a + x[b];
       if constexpr (kind == Kind::none) row[b] = (own - x[b]) * plain_;
       if constexpr (kind == Kind::mean) row[b] = (own - x[b]) / (base_ + all / members + eps_);

@@ -1,4 +1,5 @@
-// Computes a member's advantage as a function of the others, for all levels at once: the fast form behind the field and its curl.
+// Computes a member's advantage as a function of the other members' levels, fast and for all own levels at once. The update field and its
+// curl are sums of these.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -9,7 +10,8 @@
 
 namespace odrpo {
 
-/// Forms of levels. With c_k others at level k or above, a member at level j gets sum_{k <= j} t_k(c_k) + sum_{k > j} u_k(c_k).
+/// Forms of levels. With c_k others at level k or above, a member at level j gets sum_{k <= j} t_k(c_k) + sum_{k > j} u_k(c_k); t_k and u_k
+/// are those of leave_one_out(), times Delta_k.
 class LevelOthers {
  public:
   explicit LevelOthers(const TheorySetting& setting);
@@ -24,17 +26,17 @@ class LevelOthers {
   int levels_, members_;
   MedianRule rule_;
   bool reads_median_;
-  std::vector<double> reached_, missed_;   ///< [medians][levels][members + 1], gap and weight included
+  std::vector<double> reached_, missed_;   ///< [medians][levels][members + 1] LevelShares by count, times Delta_k and the weight
   std::vector<int> reach_;                 ///< c_k of the others
-  int at_least_[2] = {0, 0};               ///< of lower and upper median: members that must reach a level
-  int top_[2][3] = {};                     ///< the highest level that 0, 1 or 2 more members make the median's
+  int at_least_[2] = {0, 0};               ///< [lower, upper]: a level that so many members reach is at most the median
+  int top_[2][3] = {};                     ///< [lower, upper][n]: highest level that at_least_ members reach, if n more reach it
   std::vector<double> up_, down_;          ///< sum_{k <= j} t_k(c_k), sum_{k >= j} u_k(c_k)
   std::vector<std::vector<double>> sums_;  ///< by median: sum_{k <= j} t_k(c_k) - u_k(c_k)
-  std::vector<std::uint64_t> made_;        ///< by median: the now_ for which sums_ was made
-  std::uint64_t now_ = 0;
+  std::vector<std::uint64_t> made_;        ///< by median: the now_ for which sums_ was computed
+  std::uint64_t now_ = 0;                  ///< number of the current `others`
 };
 
-/// Cardinal forms with one divisor for the whole group: (R_k - mean) factor(sum, sum of squares).
+/// Forms of rewards with one divisor for the whole group: (R_k - mean) factor(sum, sum of squares).
 class ScaledOthers {
  public:
   explicit ScaledOthers(const TheorySetting& setting);
@@ -51,7 +53,7 @@ class ScaledOthers {
   std::vector<double> x_;  ///< R_k - R_1
 };
 
-/// Every other form: by the definition.
+/// All other forms: calls group_advantages() for each own level.
 class AnyOthers {
  public:
   explicit AnyOthers(const TheorySetting& setting) : setting_(setting) {}
@@ -63,21 +65,24 @@ class AnyOthers {
   std::vector<int> group_;
 };
 
-/// f_k(s) and its differences. Throws Failure(Exit::limits) for a setting that theory_refusal() refuses.
+/// f_k(s), the advantage at level k beside others with the histogram s, and its differences, by the fastest of the three classes above.
+/// Throws Failure(Exit::limits) for a setting that theory_refusal() refuses.
 class OthersMap {
  public:
   explicit OthersMap(const TheorySetting& setting);
-  /// out[k] = f_k(s): the advantage of a member at level k whose members - 1 others have the counts s.
+  /// out[k] = f_k(s): the advantage of a member at level k; s = `others` = counts by level of the members - 1 others.
   void gains(std::span<const int> others, std::span<double> out) {
     std::visit([&](auto& form) { form.gains(others, out); }, form_);
   }
-  /// out[a K + b], a > b: D_ab = A_a - A_b in the group s + e_a + e_b of members - 2 others; the other entries are left alone.
+  /// Sets out[a K + b], a > b, to D_ab = A_a - A_b: the advantage of a member at level a less that of a member at level b. The group has
+  /// these two and members - 2 `others`. All else in `out` stays as it is.
   void differences(std::span<const int> others, std::span<double> out) {
     std::visit([&](auto& form) { form.differences(others, out); }, form_);
   }
-  /// out[k] = the advantage of a member at level k of the group with those counts, 0 at levels that nobody has: group_advantages().
+  /// Sets out[k] to the advantage of a member at level k of a group with these counts by level; 0 at levels without a member.
   void advantages(std::span<const int> counts, std::span<double> out);
-  /// Elementary steps of one gain, of one difference and of one group's advantages, measured roughly, for limits of work. A step is 2-3 ns.
+  /// Elementary steps (2-3 ns each) of one number of gains(), of one number of differences() and of one call of advantages(), roughly
+  /// measured. Limits on work use them.
   double gain_cost() const { return gain_cost_; }
   double difference_cost() const { return difference_cost_; }
   double group_cost() const;

@@ -1,4 +1,4 @@
-// Computes advantages by level from the definition, refuses settings without them, and measures the leverage of one score.
+// Computes advantages by level from the definition, refuses settings outside the theory, and computes the effect of one corrupted score.
 #include "estimators/theory/setting.hpp"
 
 #include <limits>

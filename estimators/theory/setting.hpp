@@ -1,5 +1,5 @@
-// Describes a setting of the exact theory: an estimator, the values of the levels and the size of a group. Computes advantages by
-// definition, the leverage of one score, and histograms of a group.
+// Describes a setting of the exact theory: an estimator, the values of the levels and the size of a group. Computes advantages by the
+// definition, the effect of one corrupted score, and the histograms of a group.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -11,61 +11,61 @@
 
 namespace odrpo {
 
-/// A group of `members` whose scores are levels 1..K with the values R_1 < .. < R_K, as in the estimators' key `values`. Cardinal forms see
-/// the values; forms of levels sum Delta_k = R_k - R_(k-1) times what level k gives.
+/// A group of `members` whose scores are levels 1..K with the values R_1 < .. < R_K, as in the estimators' key `values`. Forms of rewards
+/// get the values as rewards; forms of levels sum Delta_k = R_k - R_(k-1) times what level k adds.
 struct TheorySetting {
-  EstimatorConfig estimator;   ///< its own `values` are not read
-  std::vector<double> values;  ///< also of forms that read none: they decide the number of levels
+  EstimatorConfig estimator;   ///< its own `values` are ignored
+  std::vector<double> values;  ///< R_1..R_K. Forms without use for values need them too: their number is K
   int members = 8;
   int levels() const { return static_cast<int>(values.size()); }
 };
 
 inline constexpr int most_theory_levels = 1000, most_theory_members = 1000;
 
-/// The values 1..K.
+/// The default values of `levels` levels: 1, 2, …, K.
 std::vector<double> plain_values(int levels);
 
-/// Why the theory says nothing about a setting. Posterior estimators and the running median are no functions of the group's scores. A
-/// convention may lack the form. Two values at least must ascend. A group has 2..most_theory_members members.
+/// The reason why the theory does not apply to a setting; nullopt if it does. Excluded are posterior estimators and the running median,
+/// which are no functions of the group's scores alone; forms that the convention lacks; values that do not ascend; sizes outside 2..1000.
 std::optional<std::string> theory_refusal(const TheorySetting& setting);
 
-/// The definition, advantages() of estimators/definition.hpp, for a member at each level of the group with those counts; 0 at levels that
-/// nobody has.
+/// Advantages by the definition (advantages() of estimators/definition.hpp): element k is that of a member at level k, in a group with
+/// these counts by level; 0 at levels without a member.
 std::vector<double> group_advantages(const TheorySetting& setting, std::span<const int> counts);
 
 /// Delta_k = R_k - R_(k-1); Delta_1 = 0, because every group reaches level 1.
 std::vector<double> level_gaps(std::span<const double> values);
 
-// What one corrupted score does to the advantages of its group.
+// The effect of one corrupted score on the advantages of its group.
 
-/// A group before and after one member's score became another one. Root mean squares are over all members. `spread` is the root of the
-/// clean members' summed squared deviations from their own mean: the contrast that is left among them.
+/// The advantages of a group before and after one member's score is corrupted. `rms`: root mean square over all members. `spread`: root of
+/// the clean members' summed squared deviations from their own mean, the contrast that is left among them.
 struct Leverage {
-  double share = 0;  ///< the corrupted member's part of sum A^2 after; NaN where all advantages are 0
+  double share = 0;  ///< the corrupted member's share of the sum of A^2, after; NaN if all advantages are 0
   double rms_before = 0, rms_after = 0;
   double spread_before = 0, spread_after = 0;
 };
 
-/// levels[i] = level of member i, 1..K, for each member of the setting; that of `member` becomes `outlier`. By the definition.
+/// Computes the Leverage when the level of `member` becomes `outlier`; levels[i] = level of member i, 1..K. Uses the definition.
 Leverage leverage_of(const TheorySetting& setting, std::span<const int> levels, std::size_t member, int outlier);
 
-// Histograms of a group over K levels: how many there are, each of them in turn, and their multinomial probabilities.
+// Histograms of a group over K levels: their number, a visit of each one, and their multinomial probabilities.
 
-/// C(members + levels - 1, levels - 1): the histograms of `members` over `levels`.
+/// C(members + levels - 1, levels - 1): how many histograms of `members` over `levels` there are.
 inline double histogram_count(int levels, int members) {
   double count = 1;
   for (int k = 1; k < levels; ++k) count = count * (members + k) / k;
   return count;
 }
 
-/// visit(counts) for every histogram of `members` over `levels`, in colexicographic order; levels >= 1, members >= 0.
+/// Calls visit(counts) for every histogram of `members` over `levels`, in colexicographic order; levels >= 1, members >= 0.
 template <class Visit>
 void for_each_histogram(int levels, int members, Visit visit) {
   std::vector<int> counts(static_cast<std::size_t>(levels), 0);
   counts[0] = members;
   for (;;) {
     visit(std::span<const int>(counts));
-    // the next one: the lowest occupied level gives one member to the level above it, and its others to level 1
+    // the next histogram: the lowest occupied level gives one member to the level above it, and the rest to level 1
     std::size_t low = 0;
     while (low + 1 < counts.size() && counts[low] == 0) ++low;
     if (low + 1 == counts.size()) return;
@@ -76,8 +76,8 @@ void for_each_histogram(int levels, int members, Visit visit) {
   }
 }
 
-/// Entries of a map from (histogram, level) to a number: one for each level that a histogram has. Histograms are in the order of
-/// for_each_histogram(), levels ascending.
+/// Numbers the entries of a map from (histogram, level) to a number, with an entry for each level that occurs in a histogram. Histograms
+/// are in the order of for_each_histogram(), levels ascending.
 class HistogramIndex {
  public:
   HistogramIndex(int levels, int members) : levels_(levels), members_(members), side_(static_cast<std::size_t>(members) + 2) {
@@ -97,10 +97,10 @@ class HistogramIndex {
   int members() const { return members_; }
   std::size_t histograms() const { return first_.size() - 1; }
   std::size_t entries() const { return first_.back(); }
-  /// Where the entries of a histogram begin; of histograms() their end.
+  /// Index of a histogram's first entry; first(histograms()) is the number of all entries.
   std::size_t first(std::size_t histogram) const { return first_[histogram]; }
-  /// How many histograms come before that of `n` members at level k >= 1, where `left` members are at level k and below. A histogram's
-  /// place is the sum over its levels.
+  /// With `left` members at level k (from 0; k >= 1) and below: the number of histograms with fewer than `n` of these at level k. The index
+  /// of a histogram, place(), is the sum of before() over its levels.
   std::size_t before(int k, int left, int n) const { return before_[at(k, left, n)]; }
   std::size_t place(std::span<const int> counts) const {
     std::size_t place = 0;
@@ -119,8 +119,8 @@ class HistogramIndex {
   std::vector<std::size_t> first_;   ///< [histograms + 1]
 };
 
-/// Probabilities of Multi(members, p) as a chain of binomial distributions. Level k takes n_k of those that no level below took, each with
-/// probability p_k / (p_k + .. + p_K). Every sum has terms >= 0, so nothing cancels.
+/// Multinomial probabilities of a histogram of `members`, as a chain of binomial distributions. Level k takes n_k of the members that no
+/// level below took, each with probability p_k / (p_k + .. + p_K). Every sum has terms >= 0, so no digits cancel.
 class Multinomial {
  public:
   Multinomial(std::span<const double> p, int members) : side_(static_cast<std::size_t>(members) + 1), distribution_(p.size() * side_ * side_, 0.0) {

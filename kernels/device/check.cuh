@@ -1,4 +1,4 @@
-// The check of every CUDA call: errors become Failure(Exit::device).
+// Checks the results of CUDA calls, and throws Failure(Exit::device) for errors.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -9,10 +9,11 @@
 
 namespace odrpo {
 
-/// "kernels/x.cu:12" of the line that asked.
+/// A source line as text for messages: last folder, file and line, as "device/x.cu:12".
 std::string line_of(Asked from);
 
-/// Throws for `error`: what was being done, what CUDA says, the source line; out of memory and a lost device in plain words.
+/// Throws Failure(Exit::device). Its message has `doing` (what was tried), CUDA's message and the source line; it explains out of memory
+/// and a lost device.
 [[noreturn]] void device_failed(cudaError_t error, const char* doing, Asked from, std::size_t bytes = 0);
 
 inline void check(cudaError_t error, const char* doing, Asked from = Asked::current()) {

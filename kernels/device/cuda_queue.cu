@@ -1,4 +1,4 @@
-// Graphs of a CUDA device's queue.
+// Records work of a CudaQueue as CUDA graphs, and launches these.
 #include "kernels/device/cuda_queue.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ std::size_t CudaQueue::graphs() const {
   return static_cast<std::size_t>(std::count_if(recording_.begin(), recording_.end(), [](const Recording& r) { return r.graph != nullptr; }));
 }
 
-// of this thread alone: others go on taking memory meanwhile
+// captures the calls of this thread alone, so that other threads may allocate memory meanwhile
 bool CudaQueue::begin_recording() noexcept {
   return cudaStreamBeginCapture(stream_.handle(), cudaStreamCaptureModeThreadLocal) == cudaSuccess;
 }
@@ -27,7 +27,7 @@ CUgraphExec_st* CudaQueue::end_recording(bool complete) noexcept {
   complete = cudaStreamEndCapture(stream_.handle(), &graph) == cudaSuccess && complete && graph != nullptr;
   if (complete && cudaGraphInstantiate(&ready, graph, 0) != cudaSuccess) ready = nullptr;
   if (graph != nullptr) cudaGraphDestroy(graph);
-  if (ready == nullptr) cudaGetLastError();  // nothing was done yet: the work is queued without a graph
+  if (ready == nullptr) cudaGetLastError();  // clears the error: recorded() queues the work without a graph
   return ready;
 }
 

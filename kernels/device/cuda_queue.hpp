@@ -1,5 +1,5 @@
-// A CUDA device's queue (kernels/device/backend.hpp): one stream with its products, its memory and the graphs that it has recorded. Built
-// only where nvcc is; who asks for tiles includes tile.cuh too.
+// Implements the work queue of kernels/device/backend.hpp on a CUDA device: a stream with matrix products, memory and recorded graphs.
+// Compiled only if nvcc is available; callers of tiles() also include tile.cuh.
 #pragma once
 #include <array>
 #include <memory>
@@ -12,10 +12,10 @@ struct CUgraphExec_st;
 
 namespace odrpo {
 
-/// Of the current device of the thread that makes it. Errors name the line that asked, as all in kernels/device/memory.hpp.
+/// A work queue on the current CUDA device of the thread that makes it. Errors name the source line that called a member (Asked).
 class CudaQueue {
  public:
-  /// `library` is shared by the queues of one device: to close one makes the whole device wait, which breaks what others record.
+  /// The queues of one device share `library`: closing a library waits for the whole device, and breaks off recordings of other queues.
   CudaQueue(ProductPrecision precision, std::shared_ptr<ProductLibrary> library, Asked from = Asked::current())
       : stream_(from), products_(precision, std::move(library), from) {}
   ~CudaQueue();
@@ -38,9 +38,9 @@ class CudaQueue {
   }
   void give_back(std::byte* p) noexcept { device_memory::give_back(device_memory::Place::device, p); }
 
-  /// The first call queues the work as it is, which loads kernels and chooses products; the second records it as a graph; all others
-  /// launch that. Recording does none of the work, and another thread's calls may break it off: then the work is queued as it is, and the next
-  /// call tries again, a few times.
+  /// The first call with a number `which` queues the work of f() directly, which loads kernels and chooses how to multiply. The second
+  /// call records the work as a CUDA graph; this and later calls launch the graph. Calls of other threads may break off a recording. Then
+  /// the work is queued directly, and the next call tries to record again, up to most_tries times.
   template <class F>
   void recorded(std::size_t which, F&& f, Asked from = Asked::current()) {
     Recording& r = recording_[which];
@@ -49,7 +49,7 @@ class CudaQueue {
       if (complete) try {
           f();
         } catch (const Failure&) {
-          complete = false;  // a device that is lost says so again below
+          complete = false;  // if the device is lost, the call of f() below fails again
         } catch (...) {
           end_recording(false);
           throw;
@@ -60,7 +60,7 @@ class CudaQueue {
     if (r.graph != nullptr) launch_graph(r.graph, from);
     else f();
   }
-  /// Of all kinds of work, those that are launched as graphs.
+  /// How many of the recorded pieces of work have a graph.
   std::size_t graphs() const;
 
   const Stream& stream() const { return stream_; }
@@ -72,7 +72,7 @@ class CudaQueue {
   };
   static constexpr int most_tries = 3;
   bool begin_recording() noexcept;
-  CUgraphExec_st* end_recording(bool complete) noexcept;  // null where it could not be recorded
+  CUgraphExec_st* end_recording(bool complete) noexcept;  // returns the recorded graph; null if the recording failed
   void launch_graph(CUgraphExec_st* graph, Asked from);
 
   Stream stream_;

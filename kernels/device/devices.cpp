@@ -1,4 +1,4 @@
-// What every build says about devices, with CUDA or without.
+// Gives the reason why no device can be used, and writes CUDA versions as text; part of builds with and without CUDA.
 #include "kernels/device/devices.hpp"
 
 #include <algorithm>

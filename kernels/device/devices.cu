@@ -1,4 +1,4 @@
-// Finds CUDA devices through the runtime; the counterpart of devices_none.cpp.
+// Finds and opens CUDA devices through the CUDA runtime. Builds without CUDA have devices_none.cpp instead.
 #include <cuda_runtime.h>
 
 #include "kernels/device/devices.hpp"
@@ -6,10 +6,10 @@
 namespace odrpo {
 namespace {
 
-// Only asked whether the device can run it.
+// A kernel that is never launched; it serves to ask CUDA whether the device can run this program's code.
 __global__ void nothing() {}
 
-// What `error` means for somebody who has a device, or thinks so.
+// The reason for a message why a device cannot be used, from CUDA's error.
 std::string reason(cudaError_t error) {
   switch (error) {
     case cudaErrorInsufficientDriver: return "no NVIDIA driver, or one too old for CUDA " + cuda_version_text(CUDART_VERSION);
@@ -58,7 +58,7 @@ Devices find_devices(bool open) {
   const bool had = !found.why_none.empty() || cudaGetDevice(&before) == cudaSuccess;
   for (int i = 0; found.why_none.empty() && i < count; ++i) found.all.push_back(facts_of(i, open));
   if (open && !found.all.empty() && had) cudaSetDevice(before);
-  cudaGetLastError();  // what was found missing here is no failure of the next call
+  cudaGetLastError();  // clears the error state, so that the next CUDA call does not report an error from here
   return found;
 }
 

@@ -1,4 +1,4 @@
-// The CUDA devices of this machine in plain C++: from devices.cu where nvcc built this program, from devices_none.cpp elsewhere.
+// Describes the CUDA devices of this machine in plain C++. Builds with nvcc implement it in devices.cu, others in devices_none.cpp.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -10,43 +10,41 @@ struct DeviceFacts {
   std::string name;
   int major = 0, minor = 0;  ///< compute capability
   int multiprocessors = 0;
-  double memory_bytes = 0, free_bytes = 0, cache_bytes = 0;  ///< free_bytes: when opened
-  double block_bytes = 0;                                    ///< shared memory that a block can ask for
-  std::string trouble;                                       ///< why this program cannot use it; empty = it can
+  double memory_bytes = 0, free_bytes = 0, cache_bytes = 0;  ///< free_bytes: free memory when it was opened; cache: the L2 cache
+  double block_bytes = 0;                                    ///< most shared memory of a block
+  std::string trouble;                                       ///< why this program cannot use the device; empty = it can
 };
 
 struct Devices {
   std::vector<DeviceFacts> all;
-  std::string why_none;     ///< empty when there are any
-  int driver = 0;           ///< newest CUDA that the driver knows, 13000 = 13.0; 0 = no driver
-  int runtime = 0;          ///< CUDA that this program was built with; 0 = none
-  bool any_usable() const;  ///< one without trouble
+  std::string why_none;     ///< why `all` is empty; empty if there are devices
+  int driver = 0;           ///< newest CUDA version that the driver supports, 13000 = 13.0; 0 = no driver
+  int runtime = 0;          ///< CUDA version that this program was built with; 0 = none
+  bool any_usable() const;  ///< true if a device has no `trouble`
 };
 
-/// What there is. Opens the devices (seconds, on machines with many) only when `open`: whether they answer, and their free memory.
-/// Throws nothing but bad_alloc.
+/// Lists the devices of this machine. Only with `open` it opens each one, to find its free memory and whether it works; with many devices
+/// that takes seconds. Throws nothing but bad_alloc.
 Devices find_devices(bool open);
 
-/// One of them, opened: no other is touched. The calling thread goes on with it.
+/// Opens the device with this index and no other one. It becomes the calling thread's current device.
 DeviceFacts open_device(int index);
 
-/// Why nothing can run on a device here, in a sentence; empty when something can.
+/// The reason why no device of this machine can be used, in a sentence; empty if one can.
 std::string why_no_device(const Devices& devices);
 
-/// "13.0" of 13000.
+/// A CUDA version number as text: "13.0" for 13000.
 std::string cuda_version_text(int version);
 
-// How a device multiplies, and what that takes: for every build, with CUDA or without.
+// Settings of matrix products on a device; needed in builds without CUDA too.
 
-/// How floats are multiplied; sums are always of floats. tf32: factors rounded to 10 bits of mantissa, on the tensor cores.
+/// How floats are multiplied; sums are in float for both. tf32: factors are rounded to 10 bits of mantissa, for the tensor cores.
 enum class ProductPrecision { fp32, tf32 };
 
-/// Bytes of the device's memory that the products of one queue work in.
-inline constexpr std::size_t product_scratch_bytes = std::size_t{32} << 20;  // what NVIDIA advises for Hopper
+/// Bytes of device memory that the matrix products of one queue use as scratch.
+inline constexpr std::size_t product_scratch_bytes = std::size_t{32} << 20;  // cuBLAS's recommended workspace for Hopper GPUs
 
-// The source line that asked for something of a device, for messages.
-
-/// The source line that asked. Not std::source_location, which clang 14 cannot use.
+/// The source line of a call that uses a device, for error messages. Replaces std::source_location, which clang 14 cannot use.
 struct Asked {
   const char* file;
   unsigned line;

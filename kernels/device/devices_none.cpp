@@ -1,4 +1,4 @@
-// The devices of a build without CUDA: none.
+// Reports that there are no CUDA devices, in builds without CUDA.
 #include "kernels/device/devices.hpp"
 
 namespace odrpo {

@@ -1,4 +1,4 @@
-// The one way in which kernels are launched.
+// Launches CUDA kernels and checks the launch; all of the program launches through this file.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -13,14 +13,14 @@ struct Grid {
   std::size_t shared_bytes = 0;
 };
 
-/// Where a launch goes; keeps the line that asked for it.
+/// The stream of a launch, with the source line that asked for it.
 struct LaunchOn {
   const Stream& stream;
   Asked from;
   LaunchOn(const Stream& on, Asked asked = Asked::current()) : stream(on), from(asked) {}
 };
 
-/// Queues kernel(arguments...) for `grid` on a stream: launch(kernel, {blocks, threads}, stream, arguments...). No blocks, no launch.
+/// Queues kernel(arguments...) for `grid` on a stream: launch(kernel, {blocks, threads}, stream, arguments...). Does nothing for 0 blocks.
 template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...), Grid grid, LaunchOn on, Arguments&&... arguments) {
   if (grid.blocks == 0) return;
@@ -30,7 +30,7 @@ void launch(void (*kernel)(Parameters...), Grid grid, LaunchOn on, Arguments&&..
   check(cudaGetLastError(), "launch a kernel", on.from);
 }
 
-/// Blocks of `per_block` that hold n.
+/// How many blocks of `per_block` items n items need.
 inline std::size_t blocks_for(std::size_t n, std::size_t per_block) { return n / per_block + (n % per_block != 0); }
 
 }  // namespace odrpo

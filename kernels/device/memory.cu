@@ -1,4 +1,4 @@
-// Streams, events, memory and the words of failures, through the CUDA runtime.
+// Implements streams, events, memory and failure messages through the CUDA runtime.
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -16,7 +16,7 @@ std::string mebibytes(std::size_t bytes) {
   return text;
 }
 
-// What to make of it; empty where CUDA's own words say it.
+// What to add to CUDA's message for an error; empty if that message is enough.
 std::string advice(cudaError_t error, std::size_t bytes) {
   switch (error) {
     case cudaErrorMemoryAllocation: {
@@ -43,7 +43,7 @@ std::string advice(cudaError_t error, std::size_t bytes) {
 
 }  // namespace
 
-// the last folder and the file, whatever path the compiler was given
+// keeps the last folder and the file of the path that the compiler was given
 std::string line_of(Asked from) {
   std::string_view file = from.file;
   if (const auto name = file.rfind('/'); name != file.npos)
@@ -54,7 +54,7 @@ std::string line_of(Asked from) {
 void device_failed(cudaError_t error, const char* doing, Asked from, std::size_t bytes) {
   std::string text = std::string("CUDA cannot ") + doing + ": " + cudaGetErrorString(error);
   if (const std::string more = advice(error, bytes); !more.empty()) text += " (" + more + ")";
-  cudaGetLastError();  // told once
+  cudaGetLastError();  // clears the error, so that later calls do not report it again
   throw Failure(Exit::device, text + " [" + cudaGetErrorName(error) + " at " + line_of(from) + "]");
 }
 

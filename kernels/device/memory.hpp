@@ -1,6 +1,6 @@
-// Memory, streams and events of a CUDA device for plain C++: owned, typed, sized, never copied. Built only where nvcc is. Everything here
-// throws Failure with the source line that asked: Exit::device where the device fails, Exit::limits for more values than memory can hold,
-// Exit::internal for a copy larger than its buffer.
+// Owns memory, streams and events of a CUDA device for plain C++. Compiled only if nvcc is available. Errors throw Failure with the source
+// line of the call (Asked). Exit::device: the device failed; Exit::limits: more values than memory can hold; Exit::internal: a copy larger
+// than its buffer.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -9,15 +9,15 @@
 
 #include "kernels/device/devices.hpp"
 
-struct CUstream_st;  // CUDA's own names for what its handles point to
+struct CUstream_st;  // CUDA's own types behind its handles of streams and events
 struct CUevent_st;
 
 namespace odrpo {
 
-/// The calling thread goes on with this device of find_devices().
+/// Makes a device, by its index in find_devices(), the current one of the calling thread.
 void use_device(int index, Asked from = Asked::current());
 
-/// A queue of work on the current device, done in order.
+/// A CUDA stream: a queue of work on the current device, done in order.
 class Stream {
  public:
   explicit Stream(Asked from = Asked::current());
@@ -25,14 +25,14 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   CUstream_st* handle() const { return handle_; }
-  /// Returns when all queued work is done; throws what went wrong in it.
+  /// Returns when all queued work is done; throws if some of it failed.
   void wait(Asked from = Asked::current()) const;
 
  private:
   CUstream_st* handle_ = nullptr;
 };
 
-/// A place in a stream, with its time.
+/// A CUDA event: a mark in a stream, with the time at which the device reaches it.
 class Event {
  public:
   explicit Event(Asked from = Asked::current());
@@ -40,7 +40,7 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
   void record(const Stream& stream, Asked from = Asked::current());
-  /// Seconds from `begin` to this event; waits for both.
+  /// Seconds from the event `begin` to this one; waits until the device has reached both.
   double seconds_since(const Event& begin, Asked from = Asked::current()) const;
 
  private:
@@ -48,7 +48,7 @@ class Event {
 };
 
 namespace device_memory {
-enum class Place { device, pinned };  ///< pinned: of the host, locked, so that copies need no detour
+enum class Place { device, pinned };  ///< pinned: host memory that is locked, so that the device copies from and to it directly
 void* take(Place place, std::size_t bytes, Asked from);
 void give_back(Place place, void* p) noexcept;
 enum class Way { to_device, from_device, within };
@@ -58,7 +58,7 @@ void fill(void* to, int byte, std::size_t bytes, const Stream& stream, Asked ask
 [[noreturn]] void too_many(std::size_t n, std::size_t size, Asked asked);
 }  // namespace device_memory
 
-/// n values of T in one place; uninitialised.
+/// An array of n values of T on the device or in pinned host memory; uninitialised, movable, not copyable.
 template <class T, device_memory::Place place>
 class OwnedMemory {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -84,7 +84,7 @@ class OwnedMemory {
   std::size_t size_ = 0;
 };
 
-/// Memory of the host for fast copies.
+/// An array in pinned host memory, for fast copies.
 template <class T>
 struct PinnedBuffer : OwnedMemory<T, device_memory::Place::pinned> {
   using OwnedMemory<T, device_memory::Place::pinned>::OwnedMemory;
@@ -92,7 +92,7 @@ struct PinnedBuffer : OwnedMemory<T, device_memory::Place::pinned> {
   std::span<const T> span() const { return {this->data(), this->size()}; }
 };
 
-/// Memory of the device. Copies are queued: what they read and write must live until the stream has been waited for.
+/// An array in device memory. Copies are queued: what they read and write must live until Stream::wait().
 template <class T>
 struct DeviceBuffer : OwnedMemory<T, device_memory::Place::device> {
   using OwnedMemory<T, device_memory::Place::device>::OwnedMemory;
@@ -104,7 +104,7 @@ struct DeviceBuffer : OwnedMemory<T, device_memory::Place::device> {
     need(to.size(), asked);
     device_memory::copy(to.data(), this->data(), to.size_bytes(), device_memory::Way::from_device, stream, asked);
   }
-  /// Every byte of it.
+  /// Queues work that sets every byte of the array to `byte`.
   void fill(int byte, const Stream& stream, Asked asked = Asked::current()) {
     device_memory::fill(this->data(), byte, this->size() * sizeof(T), stream, asked);
   }

@@ -1,4 +1,4 @@
-// cuBLASLt by name: its functions found at run time, row-major products as the column-major ones of the transposes, choices kept per shape.
+// Multiplies matrices by cuBLASLt, whose functions it finds at run time. Keeps cuBLASLt's choice of an algorithm for each shape.
 #include "kernels/device/product.hpp"
 
 #include <cublasLt.h>
@@ -15,7 +15,7 @@
 namespace odrpo {
 namespace {
 
-// What is called of the library.
+// The functions of cuBLASLt that this file calls, and why it cannot be loaded.
 struct Functions {
   decltype(&cublasLtCreate) create;
   decltype(&cublasLtDestroy) destroy;
@@ -31,7 +31,7 @@ struct Functions {
   decltype(&cublasLtMatmulPreferenceCreate) make_preference;
   decltype(&cublasLtMatmulPreferenceDestroy) drop_preference;
   decltype(&cublasLtMatmulPreferenceSetAttribute) set_preference;
-  std::string missing;  // why there is nothing of it; empty = all there
+  std::string missing;  // why the library cannot be used; empty = it can
 };
 
 Functions load() {
@@ -76,7 +76,7 @@ void check(cublasStatus_t status, const char* doing, Asked from) {
                 std::string("cuBLASLt cannot ") + doing + ": " + functions().text(status) + " [cuBLASLt at " + line_of(from) + "]");
 }
 
-// A product's shape, and by how many bytes its matrices are aligned: what the library's choice depends on.
+// All on which cuBLASLt's choice of an algorithm depends: a product's shape, and by how many bytes its matrices are aligned.
 using Key = std::array<std::int64_t, 11>;
 std::int64_t alignment(const void* p) {
   const auto at = reinterpret_cast<std::uintptr_t>(p) | 256;
@@ -97,7 +97,7 @@ Key key_of(const Product& p) {
           alignment(p.c)};
 }
 
-// One shape, as the library wants it.
+// cuBLASLt's description of a product of one shape, and the algorithm that it chose.
 struct Choice {
   cublasLtMatmulDesc_t operation = nullptr;
   cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr;
@@ -143,7 +143,7 @@ struct DeviceProducts::Choices {
     return to;
   }
 
-  // The library's best guess for a shape.
+  // Asks cuBLASLt for the algorithm that it expects to be the fastest for a shape.
   void ask(const Product& p, Choice& to, Asked from) {
     const Functions& f = functions();
     cublasLtMatmulPreference_t wish = nullptr;
@@ -155,9 +155,9 @@ struct DeviceProducts::Choices {
     };
     const auto bytes = [](const void* at) { return static_cast<std::uint32_t>(alignment(at)); };
     set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(product_scratch_bytes));
-    // sums that are split are added up in scratch, in order: the same bits again
+    // an algorithm that splits the inner sum must add its parts in scratch memory in a fixed order, for the same bits each time
     set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
-    // the library's first factor is our B
+    // cuBLASLt's first factor (A) is B of `p`, since column-major products are transposed
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, bytes(p.b));
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, bytes(p.a));
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, bytes(p.plus ? p.plus : p.c));

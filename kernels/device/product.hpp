@@ -1,5 +1,5 @@
-// Matrix products on a CUDA device in plain C++: the door to cuBLASLt, which is loaded when first asked for, so that no program needs it to
-// start. Built only where nvcc is. Everything here throws Failure(Exit::device) with the source line that asked.
+// Multiplies matrices on a CUDA device by cuBLASLt, for plain C++. Loads this library at first use, so that no program needs it to start.
+// Compiled only if nvcc is available. Errors throw Failure(Exit::device) with the source line of the call (Asked).
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -11,11 +11,11 @@
 
 namespace odrpo {
 
-/// cuBLASLt, open on one device: for the queues of any of its threads.
+/// An open cuBLASLt on one device, which the queues of all threads that use this device may share.
 class ProductLibrary {
  public:
-  /// Loads it: the file named by the environment variable ODRPO_CUBLASLT, else the one of this program's CUDA version; for the current device.
-  explicit ProductLibrary(Asked from);  // given, for make_shared() would name its own line
+  /// Opens cuBLASLt on the current device. Loads the file in the environment variable ODRPO_CUBLASLT, or the one of this CUDA version.
+  explicit ProductLibrary(Asked from);  // no default for `from`, since make_shared() would name a line of its own
   ~ProductLibrary();
   ProductLibrary(const ProductLibrary&) = delete;
   ProductLibrary& operator=(const ProductLibrary&) = delete;
@@ -25,8 +25,8 @@ class ProductLibrary {
   void* handle_ = nullptr;
 };
 
-/// Products on the current device. Its choice for each shape is asked for once; its scratch belongs to this object, so that calls on one
-/// stream at a time give the same bits for the same call.
+/// Matrix products on the current device. Asks cuBLASLt once per shape how to multiply. The scratch belongs to this object; so equal calls
+/// give equal bits, as long as only one stream uses the object at a time.
 class DeviceProducts {
  public:
   DeviceProducts(ProductPrecision precision, std::shared_ptr<ProductLibrary> library, Asked from = Asked::current());
@@ -34,7 +34,7 @@ class DeviceProducts {
   DeviceProducts(const DeviceProducts&) = delete;
   DeviceProducts& operator=(const DeviceProducts&) = delete;
 
-  /// Queues one product of matrices in device memory, aligned to floats. An empty one (m or n is 0) is nothing; k is at least 1.
+  /// Queues one product of matrices in device memory, which are aligned to floats. Does nothing if m or n is 0; k is at least 1.
   void operator()(const Product& product, const Stream& stream, Asked from = Asked::current());
 
  private:
@@ -42,22 +42,22 @@ class DeviceProducts {
   std::unique_ptr<Choices> choices_;
 };
 
-/// "cuBLASLt 13.0.2, tf32" of one that can be made.
+/// Name, version and precision for reports: "cuBLASLt 13.0.2, tf32". Call it only if why_no_products() is empty.
 std::string products_name(ProductPrecision precision);
 
-/// Why a ProductLibrary cannot be made here whatever the device: the library is missing; empty = it can be loaded.
+/// The reason why no ProductLibrary can be made on any device: cuBLASLt cannot be loaded. Empty if it can.
 std::string why_no_products();
 
-// A product of row-major matrices as libraries of column-major ones take it: C = A B is C' = B' A', and memory of a row-major matrix is
-// that of its transpose, column-major.
+// cuBLASLt takes column-major matrices. A row-major matrix is in memory what its transpose is column-major, so C = A B is passed as
+// C' = B' A'.
 
-/// Column-major: rows x columns floats, columns `stride` apart; `turned`: its transpose is the factor.
+/// A factor for cuBLASLt: a column-major matrix of rows x columns floats, columns `stride` apart. `turned`: the factor is its transpose.
 struct ColumnMajorFactor {
   const float* at;
   int rows, columns, stride;
   bool turned;
 };
-/// result (rows x columns, columns `stride` apart) = scale first second + plus.
+/// A product for cuBLASLt: result (rows x columns, column-major, columns `stride` apart) = scale first second + plus.
 struct ColumnMajorProduct {
   ColumnMajorFactor first, second;
   int rows, columns, stride;

@@ -1,4 +1,4 @@
-// The device's tiles and blocks: those of kernels/device/tile_threads.hpp, of CUDA's threads.
+// Implements the tiles (eight threads) and blocks of kernels/device/tile_threads.hpp with CUDA's threads, and CudaQueue::tiles().
 #pragma once
 #include "kernels/device/cuda_queue.hpp"
 #include "kernels/device/launch.cuh"
@@ -6,7 +6,8 @@
 
 namespace odrpo {
 
-/// A CUDA thread. nvcc looks at the host's side of what it compiles for both, where it does nothing.
+/// The functions of a CUDA thread that ThreadTile and ThreadBlock need. nvcc also compiles the callers for the host, where nobody runs
+/// them; so the host gets stand-ins.
 struct CudaThread {
 #if defined(__CUDA_ARCH__)
   static __device__ int thread() { return static_cast<int>(threadIdx.x); }
@@ -44,11 +45,11 @@ struct CudaThread {
 using DeviceTile = ThreadTile<CudaThread>;
 using DeviceBlock = ThreadBlock<CudaThread>;
 
-// Tiles of a CUDA device's queue: functors launched on its stream, eight threads an item.
+// CudaQueue::tiles(): launches a functor on the queue's stream, eight threads per item.
 
 inline constexpr unsigned tile_threads = 256;
 
-/// Item i of n by the i-th tile of the grid.
+/// Computes item i of n by the i-th tile of the grid.
 template <class F>
 __global__ void __launch_bounds__(tile_threads) tile_kernel(const F f, std::size_t n) {
   tile_thread<CudaThread>(f, n, static_cast<std::size_t>(blockIdx.x) * (tile_threads / 8));

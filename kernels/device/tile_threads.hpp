@@ -1,54 +1,54 @@
-// Tiles and blocks made of threads: eight neighbouring threads of a warp, and the phases of a block. What a thread is, T says: CUDA's
-// (tile.cuh), or the tests' own that take turns on a host. Code written for tiles also runs on vectors of eight, bit for bit (tests).
+// Makes tiles of eight neighbouring threads of a warp, and runs the phases of a block. The template parameter T is a thread: CUDA's
+// (tile.cuh), or a thread of the tests, which takes turns on a host. Tests run the same tile code on CPU vectors of eight, bit for bit.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
 #include "kernels/float_math.hpp"
 
-// A tile o of type O has, beside the spelling of lanes that kernels/float_math.hpp names (F floats, I and U whole numbers, …):
-//   o.load(p)           lane l gets p[l]: of float or std::uint32_t
-//   o.load(p, n, rest)  the same of n values, `rest` in the lanes after them; of small whole numbers as I
-//   o.store(p, x)       p[l] = lane l; o.store(p, x, n) the first n lanes alone. Nothing is stored by a tile that is not live.
-//   o.gather(p, at)     lane l gets p[at of lane l]
-//   o.lane()            I: 0, 1, …, 7
-//   o.at(x, l)          lane l's float, for all; l the same in all lanes
-//   o.lookup(x, at)     lane l gets x of lane `at of lane l` (0..7)
-//   o.sum(x)            halves 4, 2, 1: the order of add_halves; o.largest(x); o.all(mask)
-//   o.sums(x)           lane l gets sum(x[l]) of eight values x[0..7], which are spoilt
-//   o.each(f)           lane l gets the float f(l); f looks at no other lane
-//   o.most(n)           a bound for loops, at least the n of every tile of the warp: the lanes of a loop so bounded may look at each other
-//   o.before(x, t)      lane l gets t + x0 + … + x(l-1) added one by one; t becomes the sum with all eight
+// A tile o of type O has eight lanes; a lane is a GPU thread. O has the types and operations of kernels/float_math.hpp (F floats, I and U
+// integers, …), and these members, where x and mask stand for one value per lane:
+//   o.load(p)           returns p[l] to lane l; p points to float or std::uint32_t
+//   o.load(p, n, rest)  returns p[l] to lanes l < n, `rest` to the others; small integers become I
+//   o.store(p, x)       stores p[l] = x of lane l; o.store(p, x, n) only for l < n. A tile that is not live stores nothing.
+//   o.gather(p, at)     returns p[at] to each lane, with its own `at`
+//   o.lane()            returns l: 0, 1, …, 7
+//   o.at(x, l)          returns x of lane l to all lanes; l is the same in all lanes
+//   o.lookup(x, at)     returns x of lane `at` (0..7) to each lane, with its own `at`
+//   o.sum(x)            sum over the lanes, in the order of add_halves (8 to 4 to 2 to 1); o.largest(x) and o.all(mask) likewise
+//   o.sums(x)           lane l gets sum(x[l]) of eight values x[0..7], which are overwritten
+//   o.each(f)           lane l gets the float f(l); f uses no other lane
+//   o.most(n)           a bound for loops, at least the n of every tile of the warp: lanes in such a loop may read each other's values
+//   o.before(x, t)      lane l gets t + x0 + … + x(l-1), added one by one; t becomes the sum with all eight
 //   O::splat(f), O::ones(mask) (I: 1 where a comparison is true, else 0), O::sqrt(x), O::lower(x, y), O::higher(x, y)
-//   o.count(mask)       lanes where a comparison is true
-//   o.leads()           is this lane the first of a live tile?
-//   o.sync_lanes()            what its lanes stored before, all of them may load after
-//   o.live              false: a tile past the end of the work, which only keeps the others of its warp company
-// Whatever looks at another lane must be reached by all tiles of a warp together: loops around it run equally often everywhere.
+//   o.count(mask)       number of lanes where a comparison is true
+//   o.leads()           true in the first lane of a live tile
+//   o.sync_lanes()      barrier of the lanes: afterwards each may load what the others stored before
+//   o.live              false in a tile past the end of the work, which only completes its warp
+// All tiles of a warp must reach an operation that reads other lanes together. So loops around it must run equally often in all of them.
 //
-// A block b runs phases. Whatever one item of a phase writes, no other item of the phase may touch; the next phase sees all.
-//   b.tiles(n, f)   f(tile, i) for i = 0 .. n-1, each by one tile; and for i from n to the next multiple of four by tiles not live
-//   b.threads(n, f)  f(i) for i = 0 .. n-1, each by one thread; item 0 by the thread that leads
-//   b.aside(f, g)    f(tile) by one live tile, g() by one thread of another warp
-//   b.add(at, x)     *at += x of whole numbers, returning what was there; all items of a phase may add to the same place
-//   b.sync()         what was stored between phases, by the thread that leads, all may load after
-//   b.leads()        is this the first thread?
-//   b.ticks()        its clock
-//   o.index          which of the block's tiles this one is: those at work at a time are all different
+// A block b runs phases. What one call of f writes in a phase, no other call of the phase may touch; the next phase can read it.
+//   b.tiles(n, f)    calls f(tile, i) for i = 0 .. n-1, each by one tile. Tiles that are not live get i = n to the next multiple of four.
+//   b.threads(n, f)  calls f(i) for i = 0 .. n-1, each by one thread; f(0) by the block's first thread
+//   b.aside(f, g)    calls f(tile) by one live tile and g() by one thread of another warp, at the same time
+//   b.add(at, x)     adds an integer, *at += x, and returns the old value; all calls of a phase may add to one address
+//   b.sync()         barrier: afterwards all threads may load what the first thread stored between phases
+//   b.leads()        true in the block's first thread
+//   b.ticks()        the clock of the processor
+//   o.index          the number of a tile in its block; tiles at work at the same time have different numbers
 
 namespace odrpo {
 
-// T has, all static: thread() in its block, count() of the block's threads, a multiple of 32; sync(), the block's barrier; shuffle(x, l),
-// the x of lane l of the tile, and shuffle_xor(x, k), that of lane own ^ k, both reached by a whole warp together; ballot(b), the bits of
-// the warp, likewise; largest(n), the warp's largest whole number, likewise; sync_lanes(mask), a barrier of those lanes of the warp; add(p,
-// x), atomic, returning what was there; ticks(). Members are constexpr because that is what host and device both can call; nothing here is
-// a constant.
+// T has these static members: thread(), the thread's number in its block; count(), the number of the block's threads, a multiple of 32;
+// sync(), the block's barrier; add(p, x), an atomic *p += x that returns the old value; ticks(). A whole warp together calls shuffle(x, l):
+// x of lane l of the tile; shuffle_xor(x, k): x of lane own ^ k; ballot(b): the b of the warp as bits; largest(n): the largest n of the
+// warp. The lanes of a mask call sync_lanes(mask), their barrier. Members below are constexpr, so that host and device can both call them.
 
-/// One thread's lane of a tile.
+/// One lane of a tile: what one thread sees of it.
 template <class T>
 struct ThreadTile : float_math::ScalarLane {
-  int index = 0;  ///< which tile of the block
-  int l = 0;      ///< 0..7
+  int index = 0;  ///< number of the tile in its block
+  int l = 0;      ///< number of the lane in its tile, 0..7
   bool live = true;
 
   static constexpr F splat(float x) { return x; }
@@ -93,7 +93,7 @@ struct ThreadTile : float_math::ScalarLane {
     return higher(x, T::shuffle_xor(x, 1));
   }
   constexpr F sums(F x[8]) const {
-    // each round a lane keeps half of the values it holds and trades the other half: rows of its own half of 4, 2, 1 lanes
+    // in each round a lane keeps half of its values, and exchanges the other half with the lane 4, then 2, then 1 away
     const bool fours = l & 4, twos = l & 2, ones = l & 1;
     ODRPO_UNROLL
     for (int k = 0; k < 4; ++k) x[k] = (fours ? x[k + 4] : x[k]) + T::shuffle_xor(fours ? x[k] : x[k + 4], 4);
@@ -121,14 +121,14 @@ struct ThreadTile : float_math::ScalarLane {
   }
 };
 
-/// The threads of a block.
+/// The block b of the list above: what one thread sees of its block.
 template <class T>
 struct ThreadBlock {
   template <class F>
   constexpr void tiles(int n, F f) const {
     const int first = T::thread() / 8, step = T::count() / 8, whole_warps = (n + 3) / 4 * 4;
 #if defined(__CUDA_ARCH__)
-#pragma unroll 1  // phases are long: twice their text would cost more than it saves
+#pragma unroll 1  // phases are long: twice their code would cost more than it saves
 #endif
     for (int i = first; i < whole_warps; i += step) f(ThreadTile<T>{{}, first, T::thread() % 8, i < n}, i);
     T::sync();
@@ -156,8 +156,8 @@ struct ThreadBlock {
   constexpr long long ticks() const { return T::ticks(); }
 };
 
-/// What one thread does for a launch of n items, a tile each (kernels/device/backend.hpp): `first` is its block's first item, a multiple
-/// of 4. The last warp's tiles past the end keep the others company; warps past the end have nothing to do.
+/// What one thread does in a launch of q.tiles(n, f) (kernels/device/backend.hpp). `first` is the first item of its block, a multiple of 4.
+/// Tiles past the end in the last warp only complete this warp; warps past the end do nothing.
 template <class T, class F>
 ODRPO_HD void tile_thread(const F& f, std::size_t n, std::size_t first) {
   const int thread = T::thread();

@@ -1,21 +1,21 @@
-// The monotonic clock and the clock of a thread, and a lap timer for the stages of a step.
+// Reads the monotonic clock and a thread's CPU clock, and adds up the time that each stage of a training step takes.
 #pragma once
 #include <chrono>
 #include <ctime>
 
 namespace odrpo {
 
-/// Seconds of the monotonic clock.
+/// The time of the monotonic clock, seconds.
 inline double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-/// CPU time of this thread, nanoseconds.
+/// The CPU time that this thread has used, nanoseconds.
 inline double thread_cpu_ns() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return 1e9 * static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec);
 }
 
-/// Adds the time since the last lap to one of several sums.
+/// Measures the stages of a step: lap(stage) adds the time since the previous lap() to sums[stage].
 class LapClock {
  public:
   explicit LapClock(double* sums) : sums_(sums), last_(now_seconds()) {}

@@ -1,5 +1,5 @@
-// Rules of described keys, as data: when a key has an effect, and what lists of lists of numbers must be.
-// A config's describe() hands a rule to the visitor behind the help of a key; config/check/key_effect.hpp evaluates it.
+// Defines field rules, as data: when a key of a suite has an effect, and which lists of lists of numbers it accepts.
+// A config's describe() passes a key's rule to its visitor after the help text; config/check/key_effect.hpp evaluates it.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -12,33 +12,33 @@
 
 namespace odrpo {
 
-/// What a key needs of one other key.
+/// A condition on the value of another key, without which a key has no effect.
 struct Need {
   enum class Kind {
-    one_of,    ///< a word among `words`
-    none_of,   ///< a word that is not among `words`
-    above,     ///< a number above `bound`
-    not_zero,  ///< a number other than 0
-    given,     ///< a text or a list that is not empty
+    one_of,    ///< the value is a word among `words`
+    none_of,   ///< the value is a word that is not among `words`
+    above,     ///< the value is a number above `bound`
+    not_zero,  ///< the value is a number other than 0
+    given,     ///< the value is a text or a list that is not empty
   };
-  /// The other key of the same section; base_need: the catalogue word that the section starts from; env_need: the world of the run;
-  /// noise_need: the first model of the section's noise.
+  /// Whose value the condition is about: another key of the same section; base_need: the catalogue word that the section starts from;
+  /// env_need: the world of the run; noise_need: the first model of the section's noise.
   std::string_view key;
   Kind kind = Kind::one_of;
-  std::array<std::string_view, 8> words{};  ///< unused places are empty; "odrpo*" allows every word that begins with "odrpo"
+  std::array<std::string_view, 8> words{};  ///< padded with empty ones; "odrpo*" means every word that begins with "odrpo"
   double bound = 0;
-  std::string_view why = "";  ///< for people, where it says more than the need itself: "only aggregate = \"mode\" has ties"
+  std::string_view why = "";  ///< reason for messages, if it says more than the condition: "only aggregate = \"mode\" has ties"
   bool operator==(const Need&) const = default;
 };
 inline constexpr std::string_view base_need = "base", env_need = "env.base", noise_need = "noise";
 
-/// When a key has an effect. The default: always.
+/// When a key has an effect. By default: always.
 struct OnlyIf {
   std::array<Need, 4> needs{};
-  int count = 0;
-  bool any = false;            ///< one of the needs is enough; else all of them must hold
-  bool every_run = false;      ///< the key must have an effect in every run of a suite that sets it; else one run is enough
-  bool training_only = false;  ///< the supervised steps that a policy starts from do not use the key
+  int count = 0;               ///< how many of `needs` are used
+  bool any = false;            ///< true: one of the needs is enough; false: all of them must hold
+  bool every_run = false;      ///< true: the key must have an effect in every run of a suite that sets it; false: in at least one
+  bool training_only = false;  ///< true: the supervised steps before training, which make the initial policy, do not use the key
 
   constexpr bool always() const { return count == 0 && !training_only; }
   constexpr std::span<const Need> list() const { return std::span(needs).first(static_cast<std::size_t>(count)); }
@@ -46,7 +46,7 @@ struct OnlyIf {
 };
 inline constexpr OnlyIf no_condition{}, training_only{.training_only = true};
 
-/// The other key's word is one of `values`.
+/// A rule that holds if the value of `key` is one of `values`, whose words are in `table`.
 template <class E, std::size_t n>
 constexpr OnlyIf word_is(std::string_view key, const Word<E> (&table)[n], std::initializer_list<E> values, std::string_view why = "") {
   OnlyIf rule{.count = 1};
@@ -57,7 +57,7 @@ constexpr OnlyIf word_is(std::string_view key, const Word<E> (&table)[n], std::i
       if (w.value == value) rule.needs[0].words.at(i++) = w.word;
   return rule;
 }
-/// The section starts from one of these words of its catalogue.
+/// A rule that holds if the section starts from one of these words of its catalogue.
 constexpr OnlyIf base_is(std::initializer_list<std::string_view> words, std::string_view why = "") {
   OnlyIf rule{.count = 1};
   rule.needs[0] = {.key = base_need, .why = why};
@@ -65,15 +65,15 @@ constexpr OnlyIf base_is(std::initializer_list<std::string_view> words, std::str
   for (const std::string_view word : words) rule.needs[0].words.at(i++) = word;
   return rule;
 }
-/// The section starts from any other word than this one of its catalogue.
+/// A rule that holds if the section starts from any word of its catalogue but this one.
 constexpr OnlyIf base_is_not(std::string_view word, std::string_view why) {
   return {.needs = {Need{.key = base_need, .kind = Need::Kind::none_of, .words = {word}, .why = why}}, .count = 1};
 }
-/// The run's world is of this base.
+/// A rule that holds if the run's world starts from this word of the catalogue of worlds.
 constexpr OnlyIf env_is(std::string_view base, std::string_view why = "") {
   return {.needs = {Need{.key = env_need, .words = {base}, .why = why}}, .count = 1};
 }
-/// The section's noise begins with one of these models.
+/// A rule that holds if the first model of the section's noise is one of these.
 constexpr OnlyIf noise_is(std::initializer_list<std::string_view> words, std::string_view why = "") {
   OnlyIf rule = base_is(words, why);
   rule.needs[0].key = noise_need;
@@ -87,7 +87,7 @@ constexpr OnlyIf given(std::string_view key, std::string_view why = "") {
   return {.needs = {Need{.key = key, .kind = Need::Kind::given, .why = why}}, .count = 1};
 }
 
-/// Both rules. Neither may be a choice of several needs.
+/// A rule that holds if both rules hold. Neither may be made by operator||.
 constexpr OnlyIf operator&&(OnlyIf a, const OnlyIf& b) {
   if (a.any || b.any) throw "a choice of needs cannot be part of another rule";  // a compile error, since rules are constants
   for (const Need& need : b.list()) a.needs.at(static_cast<std::size_t>(a.count++)) = need;
@@ -95,31 +95,31 @@ constexpr OnlyIf operator&&(OnlyIf a, const OnlyIf& b) {
   a.training_only = a.training_only || b.training_only;
   return a;
 }
-/// One of two single needs.
+/// A rule that holds if one of two rules holds. Each must have exactly one need.
 constexpr OnlyIf operator||(OnlyIf a, const OnlyIf& b) {
   if (a.count != 1 || b.count != 1) throw "only single needs can be a choice";  // a compile error, since rules are constants
   a = a && b;
   a.any = true;
   return a;
 }
-/// The rule, for a key that must have an effect in every run.
+/// The same rule, for a key that must have an effect in every run of a suite that sets it.
 constexpr OnlyIf in_every_run(OnlyIf rule) {
   rule.every_run = true;
   return rule;
 }
 
-// Lists of lists of numbers in configs, and what a reader holds them to.
+// Values of keys that are lists of lists of numbers, and what the reader of a suite checks in them.
 
 using NumberRows = std::vector<std::vector<double>>;
 
-/// What the rows of a key must be; a reader reports the first row that is not.
+/// Conditions on a list of rows of numbers; the reader of a suite reports the first row that violates one.
 struct RowsRule {
   int least_rows, most_rows, least_entries, most_entries;
-  double least, most;        ///< of an entry
-  bool same_length = false;  ///< all rows
-  bool whole = false;        ///< entries are whole numbers
-  bool ascending = false;    ///< entries do not decrease in their row
-  bool sums_to_one = false;  ///< within 1e-6; the reader then divides by the sum
+  double least, most;        ///< bounds of each number
+  bool same_length = false;  ///< all rows must have the same length
+  bool whole = false;        ///< numbers must be integers
+  bool ascending = false;    ///< numbers must not decrease within a row
+  bool sums_to_one = false;  ///< each row must have the sum 1 within 1e-6; the reader then divides it by its sum
 };
 
 }  // namespace odrpo

@@ -1,10 +1,10 @@
-// Json: what this program writes for other programs, keys in the order in which they are set.
+// Defines the JSON type that this program writes for other programs: it keeps keys in the order in which they are set.
 #pragma once
 #include <nlohmann/json.hpp>
 
 namespace odrpo {
 
-/// Numbers that are not finite are written as null.
+/// JSON with keys in insertion order; numbers that are not finite become null.
 using Json = nlohmann::ordered_json;
 
 }  // namespace odrpo

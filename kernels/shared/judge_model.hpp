@@ -1,5 +1,4 @@
-// What is believed about a judge and a world, as tables: which scores each state of a prompt makes likely, and what they then say of
-// quality.
+// Tabulates a model of a judge and a world for posterior scores: P(score | kind of prompt) and E[quality | score, kind of prompt].
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -10,30 +9,30 @@
 
 namespace odrpo {
 
-/// Moments of a normal world, on the scale where the quality of a prompt's responses is normal.
+/// Moments of a world on the scale where the quality x of a prompt's responses is normal, with a centre b of the prompt.
 struct WorldMoments {
-  double mean = 0;      ///< of prompts' centres b
-  double variance = 0;  ///< of these
-  double square = 0;    ///< E[(x - b)^2] of responses x
+  double mean = 0;      ///< of b over prompts
+  double variance = 0;  ///< of b over prompts
+  double square = 0;    ///< E[(x - b)^2]
 };
 
-/// States are kinds of prompts: where the quality of a prompt's responses lies and how far it spreads.
+/// The states of a prompt: kinds of prompts, which differ in the centre and the spread of their responses' quality.
 struct PromptStates {
   std::vector<double> prior;  ///< [states] probability, before any score is seen; sums to 1
-  // only with prior = "moments"; else empty
+  // the members below are only set with prior = "moments"
   WorldMoments moments{};
-  double log_spread_sd = 0;                ///< of the prompts' spread
-  std::vector<double> centre, log_spread;  ///< [states] b and the logarithm of the spread round it
+  double log_spread_sd = 0;                ///< standard deviation of log_spread over prompts
+  std::vector<double> centre, log_spread;  ///< [states] the centre b, and the logarithm of the spread of quality around b
 
   std::size_t size() const { return prior.size(); }
   std::size_t bytes() const { return (prior.size() + centre.size() + log_spread.size()) * sizeof(double); }
 };
 
-/// Scores are numbered 0, 1, … from the lowest, in steps of 1 / per_level level; between two of them a real-valued score counts as the
-/// nearer.
+/// What one score tells about quality, in tables by state and score. Scores have indices 0, 1, … from the lowest, in steps of 1 / per_level
+/// level; a real-valued score is rounded to the nearest.
 struct ScoreModel {
   int lowest = 1;     ///< the lowest score, levels
-  int per_level = 1;  ///< 1 of integer scores
+  int per_level = 1;  ///< scores per level; 1 for integer scores
   int scores = 0;
   PromptStates prompts;
   std::vector<double> likelihood;  ///< [states][scores] P(score | state)
@@ -43,33 +42,35 @@ struct ScoreModel {
 
   std::size_t bytes() const { return prompts.bytes() + (likelihood.size() + expected.size() + variance.size() + square.size()) * sizeof(double); }
   std::size_t states() const { return prompts.size(); }
-  /// The number of a score given in levels.
+  /// The index of a score given in levels.
   int number_of(double score) const { return std::clamp(static_cast<int>(std::floor((score - lowest) * per_level + 0.5)), 0, scores - 1); }
 };
 
-// What is believed about single calls of a judge and about a world, as tables: for estimators that see all votes of a response.
+// The model for estimators that use all votes of a response, instead of one score.
 
-/// Kinds of responses differ in their quality. Besides, a response has one of `traits` kinds of lasting traits, such as the probability of
-/// a veto, and each judge one of `classes` equally likely kinds of lasting error about it. Given those, calls are independent.
+/// A judge's single calls and a world, as tables. "Responses" here are kinds of responses, which differ in quality. A response also has one
+/// of `traits` lasting traits, such as a probability of a veto. Each judge has one of `classes` equally likely lasting errors about it.
+/// Given quality, trait and error, calls are independent.
 struct CallModel {
   static constexpr std::size_t lanes = 16;
-  int lowest = 1, scores = 0;  ///< of a call: lowest, lowest + 1, …
-  int judges = 1;              ///< whose calls are told apart; 1: all calls are of one judge
+  int lowest = 1, scores = 0;  ///< a call gives one of `scores` scores lowest, lowest + 1, …
+  int judges = 1;              ///< number of judges whose calls are distinguished; 1: all calls count as one judge's
   int traits = 1, classes = 1;
   std::vector<double> trait;    ///< [traits] probability
   std::vector<double> quality;  ///< [responses] levels
-  std::vector<double> place;    ///< [responses] on the scale where quality is normal; only with prior = "moments"
+  std::vector<double> place;    ///< [responses] quality x on the scale where it is normal; only with prior = "moments"
   std::size_t width = 0;        ///< responses, rounded up to a multiple of `lanes`
-  std::vector<double> call;     ///< [judges][scores][classes][traits][width] P(score); padding 0
+  std::vector<double> call;     ///< [judges][scores][classes][traits][width] P(score of a call); padding 0
   PromptStates prompts;
-  /// P(response | state). Of a world, whose states have nearly all responses, for each tile of `lanes` states (padding 0) a row of every
-  /// response; of a file runs: share[offset + i] of the states first + i, i < count, those of one response together.
+  /// P(response | state). In a model of a world nearly all are above 0: [tiles of `lanes` states][responses][lanes], padding 0. In a model
+  /// of a file of scores they are sparse: share[offset + i] belongs to state first + i, i < count, of a Run. The Runs of one response are
+  /// neighbours.
   std::vector<double> share;
   struct Run {
     std::uint32_t response, first, count;
     std::size_t offset;
   };
-  std::vector<Run> runs;  ///< empty of a world
+  std::vector<Run> runs;  ///< empty in a model of a world
 
   std::size_t responses() const { return quality.size(); }
   std::size_t states() const { return prompts.size(); }
@@ -80,17 +81,18 @@ struct CallModel {
   }
 };
 
-// A judge between true levels and scores, for one kind of prompt.
+// A judge as P(score | true level).
 
-/// Responses of one prompt are scored independently, given the kind of their prompt: how noisy or severe the judge is there, who it is.
+/// The judge's scores for one kind of prompt. A kind fixes how noisy or severe the judge is, and who judges; given the kind, the responses
+/// of a prompt are scored independently.
 struct LevelChannel {
   double weight = 1;                ///< probability of this kind of prompt
   std::vector<double> probability;  ///< [levels][levels] P(score k | true level j); rows sum to 1
 };
 
-// What raters leave and estimators skip: the reward of a response that ended without a score.
+// The reward of a response without a score, which estimators skip.
 
-/// An integer score that is not there: the judge's answers could not be read and were dropped. Of real rewards: NaN.
+/// Stands for a missing integer score: the judge's answers could not be read and were dropped. A missing real reward is NaN.
 inline constexpr std::uint8_t no_score = 255;
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// Escapes of characters that must not be printed, and the width of text on a terminal.
+// Escapes characters that must not be printed, and measures the width of text on a terminal.
 #include "kernels/shared/utf8.hpp"
 
 #include <algorithm>
@@ -8,14 +8,14 @@
 namespace odrpo {
 namespace {
 
-/// At least `digits` hexadecimal digits.
+/// A number as hexadecimal text with at least `digits` digits.
 std::string hex(unsigned value, int digits) {
   std::string text;
   for (; value > 0 || digits > 0; value >>= 4, --digits) text += "0123456789abcdef"[value & 15];
   return {text.rbegin(), text.rend()};
 }
 
-/// `\x1b` or `\u202e`: a character that is not to be printed, or the byte `first` that is not part of one.
+/// The escape (`\x1b` or `\u202e`) for a character that must not be printed, or, if c.bytes = 0, for the byte `first` that is not UTF-8.
 std::string escaped(const Character& c, char first) {
   const auto byte = static_cast<unsigned char>(first);
   return byte < 0x80 || c.bytes == 0 ? "\\x" + hex(byte, 2) : "\\u" + hex(static_cast<unsigned>(c.point), 4);

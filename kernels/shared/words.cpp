@@ -1,4 +1,4 @@
-// Edit distance and suggestions.
+// Computes edit distances, and suggests the nearest word for an unknown one.
 #include "kernels/shared/words.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace {
 
 char fold(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : fold_dash(c); }
 
-// the shortest candidate that begins with the word; empty when there is none, or for a single letter
+// The shortest candidate that begins with `word`; empty if there is none or if `word` is a single letter.
 std::string shortest_with(std::string_view word, std::span<const std::string_view> candidates) {
   std::string_view best;
   for (const auto c : candidates) {
@@ -22,7 +22,7 @@ std::string shortest_with(std::string_view word, std::span<const std::string_vie
 }  // namespace
 
 int edit_distance(std::string_view a, std::string_view b) {
-  // three rows of the classic table: two before, one before, this one
+  // three rows of the table of dynamic programming: two rows before (`before`), one row before (`last`), and the current one
   std::vector<int> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) last[j] = static_cast<int>(j);
   for (std::size_t i = 1; i <= a.size(); ++i) {

@@ -1,4 +1,4 @@
-// Words of catalogues: the value of a word, the word and the help of a value, and the word that was meant; lists in one text.
+// Maps words of catalogues to values and back, suggests the nearest word for a misspelt one, and joins lists to text.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -11,9 +11,9 @@
 
 namespace odrpo {
 
-// Word: one word of a catalogue. A visible table of them is the vocabulary that suite files use for an enumeration.
+// An enumeration has a table of Words, one for each enumerator that a suite file may name.
 
-/// One word of a catalogue: its value, how it is written in TOML, and one line of help.
+/// One word of a catalogue: the enumerator, its spelling in TOML, and one line of help.
 template <class E>
 struct Word {
   E value;
@@ -21,7 +21,7 @@ struct Word {
   std::string_view help;
 };
 
-/// `-` and `_` are equal in words, keys and names of catalogues.
+/// Turns `_` into `-`. Words, keys and names in suites are equal if they differ only in these two characters.
 constexpr char fold_dash(char c) { return c == '_' ? '-' : c; }
 constexpr bool same_word(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
@@ -30,7 +30,7 @@ constexpr bool same_word(std::string_view a, std::string_view b) {
   return true;
 }
 
-/// The value of a word, or nothing.
+/// The value of a word, or nullopt for an unknown one.
 template <class E>
 constexpr std::optional<E> find_word(std::span<const Word<E>> table, std::string_view word) {
   for (const auto& w : table)
@@ -38,7 +38,7 @@ constexpr std::optional<E> find_word(std::span<const Word<E>> table, std::string
   return std::nullopt;
 }
 
-/// The line of help of a value.
+/// The line of help for a value of the table.
 template <class E>
 constexpr std::string_view help_of(std::span<const Word<E>> table, E value) {
   for (const auto& w : table)
@@ -46,7 +46,7 @@ constexpr std::string_view help_of(std::span<const Word<E>> table, E value) {
   return "?";
 }
 
-/// The word of a value ("?" cannot happen for a complete table).
+/// The word for a value; "?" if the table lacks it.
 template <class E>
 constexpr std::string_view word_of(std::span<const Word<E>> table, E value) {
   for (const auto& w : table)
@@ -54,7 +54,7 @@ constexpr std::string_view word_of(std::span<const Word<E>> table, E value) {
   return "?";
 }
 
-/// The words of a table, of Word or other rows that have a `word`.
+/// The words of a table, whose rows are Words or have another member `word`.
 template <class Table>
 std::vector<std::string_view> words_in(const Table& table) {
   std::vector<std::string_view> words;
@@ -62,30 +62,30 @@ std::vector<std::string_view> words_in(const Table& table) {
   return words;
 }
 
-// "did you mean": the nearest of the words that would have been right.
+// Suggestions ("did you mean") for an unknown word.
 
-/// Optimal string alignment distance (insert, delete, replace, swap neighbours); letter case and '-'/'_' count as equal.
+/// Optimal string alignment distance (insert, delete, replace, swap neighbours). Ignores letter case and the difference of '-' and '_'.
 int edit_distance(std::string_view a, std::string_view b);
 
-/// The nearest candidate within a third of the longer word's length (at least 1 edit), else the shortest that begins with the word, or ""
-/// when none is near.
+/// The candidate at the smallest edit distance, if it is at most a third of the longer word's length (or 1). Else the shortest candidate
+/// that begins with the word; "" if there is none.
 std::string nearest_word(std::string_view word, std::span<const std::string_view> candidates);
 
-/// `; did you mean "x"?` with the nearest of the words, or "" when none is near.
+/// The text `; did you mean "x"?` with x = nearest_word(), or "" if no word is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> words);
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& words);
 
-// Lists in one text.
+// Lists as one text.
 
-/// "a, b, c or d"; cut after `limit` words.
+/// Joins words to "a, b, c or d"; cut after `limit` words.
 std::string one_of(std::span<const std::string_view> words, std::size_t limit = 32);
 
-/// Adds an item to a list, behind `between` unless the list is empty.
+/// Appends an item to a list, after the separator `between` unless the list is empty.
 inline void add_item(std::string& list, std::string_view item, std::string_view between = ", ") {
   list.append(list.empty() ? "" : between).append(item);
 }
 
-/// The texts of all items, `between` between them: "a, b, c".
+/// Joins the texts of all items with the separator `between`: "a, b, c".
 template <class List, class Text = std::identity>
 std::string joined(const List& list, Text text = {}, std::string_view between = ", ") {
   std::string all;

@@ -1,4 +1,4 @@
-// Fails with a message that quotes what users and files say: whatever it quotes stays in its line.
+// Throws failures whose messages quote users and files, with control characters and line ends in quoted text escaped.
 #pragma once
 #include <fmt/format.h>
 
@@ -10,14 +10,14 @@
 
 namespace odrpo {
 
-/// Text as a message quotes it, in one line and printable; other values as they are.
+/// Returns text in one line with control characters escaped (printable_line()), and values of other types unchanged.
 template <typename T>
 decltype(auto) as_quoted(const T& value) {
   if constexpr (std::is_convertible_v<const T&, std::string_view>) return printable_line(value);
   else return (value);
 }
 
-/// Throws Failure(code) with a message in fmt's format; text among the values is made printable here. Text that is lines itself is for Failure.
+/// Throws Failure(code) with a message in fmt's format; applies as_quoted() to the values. For messages of several lines throw a Failure.
 template <typename... Values>
 [[noreturn]] void fail(Exit code, fmt::format_string<Values...> message, Values&&... values) {
   throw Failure(code, fmt::vformat(message, fmt::make_format_args(as_quoted(values)...)));

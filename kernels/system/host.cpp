@@ -1,4 +1,4 @@
-// Asks the system what this machine is.
+// Reads the facts about this machine from the operating system.
 #include "kernels/system/host.hpp"
 
 #include <sched.h>

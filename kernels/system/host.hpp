@@ -1,18 +1,18 @@
-// Where this program runs: for --version, for the provenance of result files, and for the gate.
+// Reports on which machine this program runs, for --version, for the record in result files, and for the gate.
 #pragma once
 #include <string>
 
 namespace odrpo {
 
-/// What this machine is.
+/// Facts about this machine.
 struct HostFacts {
-  std::string cpu, isa, system, node;  ///< isa: which copy of the stage files runs; node: the machine's name
-  int cores = 1;                 ///< that this process may use
+  std::string cpu, isa, system, node;  ///< isa: instruction set of the stage files that run; node: the machine's name
+  int cores = 1;                 ///< number of cores that this process may use
 };
 HostFacts host_facts();
-/// Which numbers of processes this one sees: containers may share a host's name, and number processes anew. "" where it cannot be told.
+/// The process namespace of this process, "" if unknown. With it, process numbers are unique even if containers share a host's name.
 std::string process_space();
-/// What --jobs says, or the number of cores.
+/// The value of --jobs if it is above 0, else the number of cores that this process may use.
 int jobs_or_cores(int jobs);
 
 }  // namespace odrpo

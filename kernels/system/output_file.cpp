@@ -1,4 +1,4 @@
-// Writes a file of text safely: beside its place first, where nobody looks for it.
+// Writes a file so that it appears complete or not at all: writes it without a name or under a temporary name, then renames it.
 #include "kernels/system/output_file.hpp"
 
 #include <fcntl.h>
@@ -26,7 +26,7 @@ namespace {
   throw Failure(Exit::io, fmt::format("cannot write '{}': {}", printable_line(path), reason));
 }
 
-/// The file that a path means, through links.
+/// The absolute path of the file that a path means, with links followed.
 std::string target_of(const std::string& path) {
   std::error_code error;
   const auto whole = std::filesystem::absolute(path, error);
@@ -35,7 +35,7 @@ std::string target_of(const std::string& path) {
   return target.string();
 }
 
-/// Of the names beside a target that this machine's processes write it under; the process's number and ".tmp" follow.
+/// The first part of a target's temporary name, which tells machines and process namespaces apart; process number and ".tmp" follow.
 std::string aside_begin(const std::string& target) {
   utsname system{};
   std::string digits = process_space();
@@ -44,7 +44,7 @@ std::string aside_begin(const std::string& target) {
 }
 std::string aside_name(const std::string& target) { return fmt::format("{}{}.tmp", aside_begin(target), ::getpid()); }
 
-/// Removes what processes of this machine and user that were killed have left beside a target.
+/// Removes temporary files of a target that were left by killed processes of this machine and user.
 void remove_left_over(const std::string& target) {
   const std::filesystem::path begin = aside_begin(target);
   std::error_code error;
@@ -91,9 +91,9 @@ void check_output(const std::string& path, const std::string& input) {
 OutputFile::OutputFile(const std::string& path) : path_(path), target_(target_of(path)) {
   remove_left_over(target_);
   struct stat old {};
-  const mode_t mode = ::stat(target_.c_str(), &old) == 0 ? old.st_mode & 0666 : 0666;  // a stricter mode of the file that is replaced stays
+  const mode_t mode = ::stat(target_.c_str(), &old) == 0 ? old.st_mode & 0666 : 0666;  // keeps a stricter mode of the replaced file
   const std::string folder = std::filesystem::path(target_).parent_path().string();
-  // a file without a name leaves nothing behind when the program is killed; not every file system has them, and /proc gives them one
+  // a file without a name (O_TMPFILE) vanishes if the program is killed. Not every file system has it; commit() names it through /proc
   if (::access("/proc/self/fd", X_OK) == 0) file_ = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
   if (file_ < 0) open_named(mode);
 }
@@ -103,7 +103,7 @@ void OutputFile::open_named(unsigned mode) {
   file_ = ::open(aside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
   if (file_ < 0) {
     const int error = errno;
-    aside_.clear();  // it is somebody else's
+    aside_.clear();  // the destructor must not delete a file that another process made
     cannot_write(path_, std::strerror(error));
   }
 }

@@ -1,4 +1,4 @@
-// Starts programs and child processes, moves bytes to and from them, and waits for their end.
+// Starts programs and child processes, exchanges bytes with them through pipes, and waits for their end.
 #include "kernels/system/process.hpp"
 
 #include <fcntl.h>
@@ -23,9 +23,9 @@
 namespace odrpo {
 namespace {
 
-constexpr std::size_t longest_tail = 2000;                    // bytes of stderr that are kept
-constexpr std::size_t longest_answer = std::size_t{1} << 20;  // bytes of a line
-constexpr double no_deadline = 1e9;                           // seconds
+constexpr std::size_t longest_tail = 2000;                    // bytes; at least so much of the end of stderr is kept
+constexpr std::size_t longest_answer = std::size_t{1} << 20;  // bytes of the line of an answer
+constexpr double no_deadline = 1e9;                           // seconds; limits from here on count as infinite
 using Milliseconds = std::chrono::milliseconds;
 
 void do_not_block(int fd) { fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK); }
@@ -42,11 +42,11 @@ bool is_program(const std::string& path) {
   return stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) && access(path.c_str(), X_OK) == 0;
 }
 
-/// The child's side of a start: only calls that are safe between fork() and exec. Sends errno through `failed` when the program cannot be
-/// started.
+/// Makes a forked child execute its program; calls only functions that are safe between fork() and exec. Sends errno through `failed` if
+/// the program cannot be started.
 [[noreturn]] void become(const char* file, char* const* argv, char* const* variables, const ProcessRules& rules, const ProcessStart& start,
                          int in, int out, int error, Pipe& go, int failed) {
-  Pipe::shut(go.write);  // its end here tells this child to go on
+  Pipe::shut(go.write);  // the read below then returns when the parent closes its copy, and this child goes on
   char byte;
   while (read(go.read, &byte, 1) < 0 && errno == EINTR) {
   }
@@ -58,7 +58,7 @@ bool is_program(const std::string& path) {
     cpu_set_t cores;
     CPU_ZERO(&cores);
     CPU_SET(start.core, &cores);
-    sched_setaffinity(0, sizeof cores, &cores);  // where it is refused, times are noisier
+    sched_setaffinity(0, sizeof cores, &cores);  // if this fails, measured times are noisier
   }
   if (rules.cpu_seconds < no_deadline) limit_cpu_seconds(static_cast<rlim_t>(std::max(rules.cpu_seconds, 0.0)) + 1);
   if (dup2(in, 0) >= 0 && dup2(out, 1) >= 0 && dup2(error, 2) >= 0) {
@@ -172,7 +172,7 @@ Process::Process(std::string who, const Command& command, const ProcessRules& ru
     throw StartFailure(fmt::format("{}: cannot start \"{}\"", who_, printable_line(command.file)), why);
   }
   for (int* fd : {&stdin_.read, &stdout_.write, &stderr_.write}) Pipe::shut(*fd);
-  process_fd_ = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));  // -1 where the kernel has none: the end of stdout tells then
+  process_fd_ = static_cast<int>(syscall(SYS_pidfd_open, pid_, 0));  // -1 if the kernel lacks it: then stdout must end
   for (const int fd : {stdin_.write, stdout_.read, stderr_.read}) do_not_block(fd);
 }
 
@@ -182,7 +182,7 @@ void Process::end() {
   Pipe::shut(stdin_.write);
   if (pid_ > 0 && !ended_) {
     kill(-pid_, SIGKILL);
-    kill(pid_, SIGKILL);  // where it has left its group
+    kill(pid_, SIGKILL);  // in case it has left its process group
     wait_for(pid_);
   }
   pid_ = -1;
@@ -200,7 +200,7 @@ void Process::refuse_more(std::string_view output) {
 }
 
 const std::string& Process::errors() {
-  for (int reads = 0; reads < 256 && stderr_.read >= 0 && read_errors();) ++reads;  // a process that is still alive may write for ever
+  for (int reads = 0; reads < 256 && stderr_.read >= 0 && read_errors();) ++reads;  // limited, since a live process may write for ever
   return errors_;
 }
 
@@ -208,7 +208,7 @@ std::string Process::last_words() {
   std::string_view tail = errors();
   while (!tail.empty() && (tail.back() == '\n' || tail.back() == '\r')) tail.remove_suffix(1);
   if (tail.empty()) return "";
-  // the last lines, as one
+  // the last three lines, joined to one
   std::size_t from = tail.size();
   for (int lines = 0; lines < 3 && from != std::string_view::npos && from > 0; ++lines) from = tail.rfind('\n', from - 1);
   if (from != std::string_view::npos && from > 0 && tail[from] == '\n') tail.remove_prefix(from + 1);
@@ -238,7 +238,7 @@ bool Process::move(std::string_view& request, Clock::time_point until, const std
   obey_stop();
   const auto left = std::chrono::duration_cast<Milliseconds>(until - Clock::now()).count();
   if (left <= 0) fail(fmt::format("no end of {} after {:g} s{}", doing, rules_.deadline, rules_.deadline_from));
-  // The kernel looks at them in this order: where the process has ended, all that it wrote is seen afterwards
+  // poll() checks the descriptors in this order. So if it reports that the process has ended, it also reports all output of the process
   pollfd ready[4] = {{process_fd_, POLLIN, 0},
                      {stdout_.read, POLLIN, 0},
                      {stderr_.read, POLLIN, 0},
@@ -249,7 +249,7 @@ bool Process::move(std::string_view& request, Clock::time_point until, const std
   if (in.revents != 0) {
     const ssize_t sent = write(stdin_.write, request.data(), request.size());
     if (sent > 0) request.remove_prefix(static_cast<std::size_t>(sent));
-    if (sent < 0 && errno != EAGAIN && errno != EINTR) request = {};  // it reads no more; its stdout ends soon
+    if (sent < 0 && errno != EAGAIN && errno != EINTR) request = {};  // the process reads no more; its stdout ends soon
   }
   if (out.revents != 0) {
     char bytes[65536];
@@ -258,7 +258,7 @@ bool Process::move(std::string_view& request, Clock::time_point until, const std
     if (got > 0) out_.append(bytes, static_cast<std::size_t>(got));
     return true;
   }
-  return ended.revents == 0;  // it has ended, and all that it wrote is read: another process may hold its stdout open
+  return ended.revents == 0;  // false: ended, and all its output is read. Another process may still hold its stdout open
 }
 
 Process::Clock::time_point Process::deadline() const {

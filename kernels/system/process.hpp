@@ -1,4 +1,4 @@
-// Starts other programs and child processes: lines and bytes through pipes, deadlines, and the end of whole process groups.
+// Starts other programs and child processes, exchanges lines and bytes with them through pipes, and kills them after a deadline.
 #pragma once
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -18,23 +18,23 @@
 
 namespace odrpo {
 
-/// A program to be started: nothing is left to a shell.
+/// A program to be started, without a shell.
 struct Command {
-  std::string file;                      ///< that is executed
+  std::string file;                      ///< path of the executable
   std::vector<std::string> arguments;    ///< argv, the program's name first
   std::vector<std::string> environment;  ///< "NAME=value"
 };
-/// The file that the name of a program means: in the folders of PATH, or the name itself where it holds a "/". Empty where no regular file
-/// there can be executed.
+/// The path of the program that a name means: searched in the folders of PATH, or the name itself if it contains a "/". Empty if there is
+/// no executable regular file.
 std::string find_program(const std::string& name);
 /// The environment of this process.
 std::vector<std::string> own_environment();
-/// Turns this process into the program. Returns errno where that fails.
+/// Replaces this process by the program. Returns only if that fails, with errno.
 int exec_program(const Command& command);
 
-// Parts that processes share which run another program and which run a part of this one.
+// Helpers for child processes that run another program and for those that run a function of this one.
 
-/// A pipe that no other program inherits. Where none can be made its ends are -1, and errno says why.
+/// A pipe that other programs do not inherit. If it cannot be made, its ends are -1, and errno says why.
 struct Pipe {
   int read = -1, write = -1;
   Pipe();
@@ -47,78 +47,80 @@ struct Pipe {
   }
 };
 
-/// fork() for a child that is killed when this thread ends. The child calls `first` before all else, then sets the stop signals
-/// (signals.hpp) to `on_stop`, SIG_IGN or SIG_DFL: no handler of this process runs in it.
+/// fork() for a child that the kernel kills when this thread ends. The child first calls `first`. Then it sets the stop signals
+/// (signals.hpp) to `on_stop`, SIG_IGN or SIG_DFL, so that no signal handler of this process runs in it.
 pid_t fork_child(void (*on_stop)(int), const std::function<void()>& first);
 
-/// Lets this process use that many seconds of CPU time in all. The kernel kills it then: no handler and no core file come between.
+/// Limits the CPU time of this process. After `seconds` in all, the kernel kills it, without a signal handler or a core file.
 void limit_cpu_seconds(rlim_t seconds);
 
-/// User and system time.
+/// User plus system CPU time, seconds.
 double cpu_seconds(const rusage& used);
 
 /// How a process ended.
 struct ProcessEnd {
-  int status = 0;          ///< as waitpid() has it
-  double cpu_seconds = 0;  ///< of the process and the children that it has waited for
+  int status = 0;          ///< as waitpid() returns it
+  double cpu_seconds = 0;  ///< CPU time of the process and of those of its children for which it has waited
   bool good() const { return status == 0; }
-  std::string text() const;  ///< "exit code 3", "signal 11 (Segmentation fault)"
+  std::string text() const;  ///< for messages: "exit code 3", "signal 11 (Segmentation fault)"
 };
-/// Waits for the end of a child and reaps it. Nothing: there is no such child, or, with the flag WNOHANG, it still runs.
+/// Waits for the end of a child and reaps it. Returns nullopt if there is no such child or, with the flag WNOHANG, if it still runs.
 std::optional<ProcessEnd> wait_for(pid_t child, int flags = 0);
 
+/// Limits on a Process, and its messages about them.
 struct ProcessRules {
-  double deadline = std::numeric_limits<double>::infinity();     ///< seconds for an answer, and for the end of a process
-  const std::atomic<bool>* stop{};                               ///< set by a signal
-  double cpu_seconds = std::numeric_limits<double>::infinity();  ///< a process that takes a second more of CPU time is killed
+  double deadline = std::numeric_limits<double>::infinity();     ///< seconds for each answer, and for the end of the process
+  const std::atomic<bool>* stop{};                               ///< a signal sets it; the process is then killed
+  double cpu_seconds = std::numeric_limits<double>::infinity();  ///< CPU time; a process that takes a second more is killed
   const char* deadline_from = "";                                ///< follows the deadline in messages, as " (--deadline)"
-  const char* stopped = "stopped";                               ///< message after `stop`
+  const char* stopped = "stopped";                               ///< the message of Failure stopped, after `stop`
 };
 
-/// What a process has from its start.
+/// How to start a Process.
 struct ProcessStart {
-  std::vector<int> inherited{};              ///< descriptors that the process keeps open
-  int core = -1;                             ///< the one that it may use; -1 = all of this process
-  std::function<void(pid_t)> before_exec{};  ///< called while the process waits to become its program
+  std::vector<int> inherited{};              ///< file descriptors of this process that stay open in it
+  int core = -1;                             ///< the only core on which it may run; -1 = all cores of this process
+  std::function<void(pid_t)> before_exec{};  ///< called when the child exists but does not yet execute its program
 };
 
-/// A program that could not be started: "{what}: {text of errno}", exit code io.
+/// Thrown if a program cannot be started: "{what}: {text of errno}", exit code io.
 struct StartFailure : Failure {
   int error;  ///< errno
   StartFailure(const std::string& what, int e);
 };
 
-/// A running program, in a process group of its own. The members throw Failure runs_failed, with `who`, what the process did, and the end
-/// of its stderr; Failure stopped after a signal. The process is killed then. SIGPIPE must be ignored (guard_streams).
+/// A running program, in a process group of its own. If it breaks a rule or ends early, members kill it and throw Failure runs_failed; the
+/// message has `who`, what happened, and the end of its stderr. After a stop signal to this process they kill it and throw Failure stopped.
+/// SIGPIPE must be ignored (guard_streams).
 class Process {
  public:
-  /// StartFailure.
+  /// Starts the program. Throws StartFailure if it cannot be started.
   Process(std::string who, const Command& command, const ProcessRules& rules, const ProcessStart& start = {});
   ~Process();  ///< kills its process group and reaps it, unless it has ended by itself
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  /// Sends a line and returns the one line of the answer, at most 1 MiB, without its end. `doing` says in messages what it was asked for.
+  /// Sends a line and returns the answer: one line of at most 1 MiB, without its line end. Messages call the request `doing`.
   std::string ask(std::string_view request, const std::string& doing);
-  /// Sends `input` and ends stdin, and reads stdout until the process ends; `take` gets the bytes as they come.
+  /// Sends `input`, closes the process's stdin, and reads its stdout until it ends; passes the bytes to `take` as they come.
   ProcessEnd finish(const std::function<void(std::string_view)>& take, const std::string& doing, std::string_view input = {});
-  /// Ends stdin and waits for the end of the process, which must be good. More output than answers is a failure.
+  /// Closes the process's stdin and waits for its end. Throws unless its exit code is 0 and nothing but answers came from stdout.
   void close();
 
   const std::string& who() const { return who_; }
-  /// What has come from stderr: at least its last 2000 bytes.
+  /// What the process has written to stderr: at least its last 2000 bytes.
   const std::string& errors();
-  /// "; its stderr ends: …", of the last three lines; empty where it said nothing.
+  /// The text "; its stderr ends: …" with its last three lines; empty if it wrote nothing there.
   std::string last_words();
 
  private:
   using Clock = std::chrono::steady_clock;
   [[noreturn]] void fail(const std::string& what);
-  [[noreturn]] void refuse_more(std::string_view output);  ///< which no question asked for
+  [[noreturn]] void refuse_more(std::string_view output);  ///< fails because of output for which nothing asked
   Clock::time_point deadline() const;
-  void obey_stop();  ///< Failure stopped after a signal
-  /// Waits until something is ready and moves bytes: from `request` to stdin, from stdout to out_, from stderr to errors_. False: no more
-  /// comes from stdout, which is at its end, or whose process is.
+  void obey_stop();  ///< throws Failure stopped if a signal has set rules_.stop
+  /// Waits until a pipe is ready and moves bytes: from `request` to stdin, from stdout to out_, from stderr to errors_. Returns false when
+  /// nothing more comes from stdout, because it is closed or the process has ended.
   bool move(std::string_view& request, Clock::time_point until, const std::string& doing);
   bool read_errors();
   ProcessEnd wait(Clock::time_point until, const std::string& doing);
@@ -129,7 +131,7 @@ class Process {
   pid_t pid_ = -1;
   Pipe stdin_, stdout_, stderr_;
   int process_fd_ = -1;
-  std::string out_, errors_;  ///< from stdout, not yet taken; the tail from stderr
+  std::string out_, errors_;  ///< bytes of stdout that nobody has taken yet; the end of stderr
   std::optional<ProcessEnd> ended_;
 };
 

@@ -1,4 +1,4 @@
-// Signal handlers: they may touch nothing but the lock-free values below, and stderr.
+// Handles stop signals. The handler may only use the lock-free values below and write to stderr.
 #include "kernels/system/signals.hpp"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ namespace odrpo {
 namespace {
 
 std::atomic<std::atomic<bool>*> target{nullptr};
-std::atomic<std::int64_t> first_at{0};  // milliseconds; 0 = no signal yet
+std::atomic<std::int64_t> first_at{0};  // time of the first signal, milliseconds; 0 = no signal yet
 std::atomic<bool> speaks{false}, on_a_line{false};
 struct sigaction before[std::size(stop_signals)];
 static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
@@ -29,13 +29,13 @@ std::int64_t now_ms() {
   return static_cast<std::int64_t>(t.tv_sec) * 1000 + t.tv_nsec / 1'000'000;
 }
 
-// to stderr, unless nobody takes it now
+// Writes to stderr, unless the write would block.
 void say(std::string_view text) {
   pollfd reader{STDERR_FILENO, POLLOUT, 0};
   if (poll(&reader, 1, 0) > 0 && (reader.revents & POLLOUT) && write(STDERR_FILENO, text.data(), text.size()) < 0) return;
 }
 
-// one key press may arrive twice (a wrapper passes it on to the whole group), hence the 50 ms
+// A second SIGINT within 50 ms is ignored: a wrapper may pass one key press on to its whole process group, so that it arrives twice.
 void on_signal(int signal) {
   const int error = errno;
   std::int64_t expected = 0;
@@ -81,7 +81,7 @@ StopOnSignal::StopOnSignal(std::atomic<bool>& stop, bool quiet) {
   for (std::size_t i = 0; i < std::size(stop_signals); ++i) {
     sigaction(stop_signals[i], &action, &before[i]);
     const bool always = stop_signals[i] == SIGINT || stop_signals[i] == SIGTERM;
-    if (!always && before[i].sa_handler == SIG_IGN) sigaction(stop_signals[i], &before[i], nullptr);  // nohup stays nohup
+    if (!always && before[i].sa_handler == SIG_IGN) sigaction(stop_signals[i], &before[i], nullptr);  // so that nohup works
   }
   if (std::exchange(held, false)) mask_stop_signals(SIG_UNBLOCK);
 }
@@ -96,9 +96,9 @@ void StopOnSignal::line_begun(bool begun) { on_a_line = begun; }
 void guard_streams() {
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
-  signal(SIGCHLD, SIG_DFL);  // else nobody learns how a reader of files ended
+  signal(SIGCHLD, SIG_DFL);  // if it were ignored, waitpid() could not say how a child process ended
   for (int fd = 0; fd <= 2; ++fd)
-    if (fcntl(fd, F_GETFD) < 0) {  // closed: a stand-in from which nothing comes, or to which stdout cannot be written
+    if (fcntl(fd, F_GETFD) < 0) {  // closed: stdin becomes empty, writes to stdout fail, stderr is dropped
       const int opened = open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY);
       if (opened >= 0 && opened != fd) dup2(opened, fd), close(opened);
     }

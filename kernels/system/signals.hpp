@@ -1,4 +1,4 @@
-// Ctrl-C and other signals: the first asks the suite to stop and save, the second Ctrl-C leaves at once with 130.
+// Handles Ctrl-C and other signals: the first one asks the suite to save and stop; a Ctrl-C after it ends the program at once, exit 130.
 #pragma once
 #include <signal.h>
 
@@ -6,26 +6,27 @@
 
 namespace odrpo {
 
-/// What asks for a stop: a terminal, `kill`, and batch systems, which warn before a job's time is over (Slurm sends what its user chose).
+/// The signals by which terminals, `kill` and batch systems ask a program to stop. Batch systems send one before a job's time is over; in
+/// Slurm the user chooses which.
 inline constexpr int stop_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGUSR1};
 
-/// While alive, SIGINT, SIGTERM, SIGHUP, SIGXCPU and SIGUSR1 set `stop`, and say so on stderr at once unless `quiet`. The last three stay
-/// ignored where they are. The destructor restores the earlier handlers. One at a time.
+/// While an object lives, each of the stop signals sets `stop` and prints a message on stderr unless `quiet`. SIGHUP, SIGXCPU and SIGUSR1
+/// stay ignored if they already were. The destructor restores the earlier handlers. Only one object may live at a time.
 class StopOnSignal {
  public:
   StopOnSignal(std::atomic<bool>& stop, bool quiet);
   ~StopOnSignal();
   StopOnSignal(const StopOnSignal&) = delete;
   StopOnSignal& operator=(const StopOnSignal&) = delete;
-  /// Does stderr stand in the middle of a line (a progress bar)? It is ended before something is said.
+  /// The caller says whether it has written an unfinished line to stderr (a progress bar). A signal's message then ends that line first.
   static void line_begun(bool begun);
 };
 
-/// Until a StopOnSignal is made, those signals wait.
+/// Blocks the stop signals until a StopOnSignal is made, which then receives those that came in the meantime.
 void hold_stop_signals();
 
-/// Writing to a closed pipe, or beyond the largest file allowed, becomes an error code instead of the death of the process, and descriptors
-/// 0 to 2 are never free, so that no result file can be opened as "standard output".
+/// Makes a write to a closed pipe, or beyond the largest file size allowed, return an error instead of killing the process. Opens /dev/null
+/// for those of the descriptors 0 to 2 that are closed, so that no result file becomes "standard output".
 void guard_streams();
 
 }  // namespace odrpo

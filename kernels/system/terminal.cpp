@@ -1,4 +1,4 @@
-// How a failure is printed, the last look at stdout, and text broken into lines and set in columns.
+// Prints failures and notes, flushes stdout, breaks text into lines and aligns it in columns.
 #include "kernels/system/terminal.hpp"
 
 #include <poll.h>
@@ -51,12 +51,12 @@ void flush_stdout() {
   throw Failure(Exit::io, std::string("cannot write to standard output") + (why ? std::string(": ") + std::strerror(why) : ""));
 }
 
-// Breaking lines and setting columns.
+// Lines and columns.
 
 namespace {
 
 constexpr std::size_t widest_cell = 28;  // a longer cell does not widen its column
-constexpr std::size_t least = 30;   // columns that the last cell has at least
+constexpr std::size_t least = 30;   // the last cell of a row has at least so many terminal columns
 
 void end_line(std::string& out, std::string& line) {
   line.erase(line.find_last_not_of(' ') + 1);
@@ -97,7 +97,7 @@ std::string rows_text(const std::vector<std::vector<std::string>>& rows, std::si
       line += row[i] + "  ";
       if (code_points(line) < column) line.append(column - code_points(line), ' ');
     }
-    // a cell that is too wide pushes the others; the last one then begins on a line of its own
+    // too wide a cell pushes the cells after it to the right; the last cell then begins on the next line
     if (code_points(line) > at) {
       for (const auto& part : broken(std::string_view(line).substr(indent), page_width - indent)) {
         std::string whole = std::string(indent, ' ') + part;

@@ -1,4 +1,4 @@
-// Failures on stderr, the fate of stdout, and text that a terminal shows unbroken.
+// Prints failures on stderr and text on stdout, and breaks text into lines and columns for the width of a terminal.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -7,45 +7,46 @@
 
 namespace odrpo {
 
-/// Prints a failure's message on stderr: with "error: " before it, or as it is when it already names its place ("file:line:column: error:
-/// …").
+/// Prints a failure's message on stderr, after "error: " unless it begins with a place ("file:line:column: error: …").
 void print_error(std::string_view message);
 
-/// Prints one line on stderr, whatever it quotes. Whether it arrives changes nothing.
+/// Prints one line on stderr; line ends and control characters in `text` are escaped. Ignores write errors.
 void print_note(std::string_view text);
 
-/// Columns of the terminal that stdout is; 100 where it is none.
+/// How many columns the terminal of stdout has; 100 if stdout is no terminal.
 std::size_t stdout_width();
 
-/// Writes data to stdout. Errors are told by flush_stdout.
+/// Writes text to stdout; flush_stdout() reports errors.
 void put(std::string_view text);
 
-/// Empties stdout. Failure io when what was written did not arrive (full disk, closed descriptor); a reader that has left is no failure.
+/// Flushes stdout. Throws Failure io if something could not be written (full disk, closed descriptor), but not if the reader of a pipe has
+/// ended.
 void flush_stdout();
 
-// Text in columns and lines that a terminal of 80 columns shows unbroken.
+// Text in columns and lines for a terminal of 80 columns.
 
-inline constexpr std::size_t page_width = 80;  ///< columns
+inline constexpr std::size_t page_width = 80;  ///< terminal columns of a line
 
-/// Text broken at blanks into lines of at most `width` columns (a longer word has a line for itself); '\n' breaks too.
+/// Breaks text at blanks and at '\n' into lines of at most `width` columns; a word longer than `width` has a line for itself.
 std::vector<std::string> broken(std::string_view text, std::size_t width);
 
-/// Cells in columns, each row of the same length; the last cell is broken into lines. Without trailing blanks.
+/// Aligns rows of cells in columns; every row has as many cells as the first. The last cell of a row is broken into lines. No line ends
+/// with blanks.
 std::string rows_text(const std::vector<std::vector<std::string>>& rows, std::size_t indent);
 
-/// A column of a table: its heading, a cell for each row, and the side to which they lean.
+/// A column of a table: its heading, a cell for each row, and whether they are aligned to the right.
 struct TextColumn {
   std::string heading;
   std::vector<std::string> rows;
   bool right = false;
 };
-/// Columns of its widest text.
+/// How many terminal columns the widest text of a table column takes.
 std::size_t widest(const TextColumn& column);
-/// As many columns side by side as `width` takes; the rest below, with the first column again. Of the others each so many stay `together`.
-/// Without trailing blanks.
+/// Prints a table with as many columns side by side as fit into `width`. The other columns follow below, each time with the first column
+/// again. Columns after the first stay together in groups of `together`. No line ends with blanks.
 std::string side_by_side(const std::vector<TextColumn>& columns, std::size_t width, std::size_t together = 1);
 
-/// `text` broken into lines that begin with `indent` blanks, those after the first with `hanging` more.
+/// Breaks `text` into lines that begin with `indent` blanks; lines after the first begin with `hanging` more.
 std::string paragraph(std::string_view text, std::size_t indent, std::size_t hanging = 0);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// Numbers to text, lists, globs, and what messages need to know of text.
+// Formats numbers, splits lists, matches globs, and quotes text for messages.
 #include "kernels/system/text.hpp"
 
 #include <algorithm>
@@ -110,11 +110,11 @@ std::string shown(std::string_view text, std::size_t limit) {
   return printable_text(text);
 }
 
-// Globs, matched without recursion.
+// Matching of globs, without recursion.
 
 namespace {
 
-// matches one element of the glob at `g` against c; sets `next` to the element behind it
+// Does the element of the glob that begins at index g match the character c? Sets `next` to the index after this element.
 bool match_one(std::string_view glob, std::size_t g, char c, std::size_t& next) {
   next = g + 1;
   if (glob[g] == '?') return true;
@@ -151,7 +151,7 @@ bool has_open_bracket(std::string_view glob) {
 
 bool glob_match(std::string_view glob, std::string_view text) {
   std::size_t g = 0, t = 0, next = 0;
-  std::size_t star = std::string_view::npos, star_text = 0;  // the last '*' and where its match ends
+  std::size_t star = std::string_view::npos, star_text = 0;  // index of the last '*' in the glob, and where its match in the text ends
   while (t < text.size()) {
     if (g < glob.size() && glob[g] == '*') {
       star = g++;

@@ -1,4 +1,4 @@
-// The order of work of a policy's step (the arithmetic is in the stages), and the parameters that a tilted policy starts with.
+// Calls the stages of a softmax policy's step in order, and fits the parameters of a tilted start.
 #include "policies/softmax/policy.hpp"
 
 #include <algorithm>
@@ -11,11 +11,12 @@
 namespace odrpo {
 namespace {
 
-constexpr int longest_memory = 64;  // updates a row may go unvisited before it is brought up to date without a gradient
-constexpr int peek_rows = 256;      // rows looked at together by exact()
+constexpr int longest_memory = 64;  // updates after which an unvisited row is brought up to date without a gradient
+constexpr int peek_rows = 256;      // rows that exact() evaluates together
 
-// Longest distance between two visits of a prompt, in updates: from the last update of a batch that is first in its epoch to the first
-// update of a batch that is last in the next epoch. No bound when epochs drop prompts.
+// Longest distance between two visits of a prompt, in updates. At worst the prompt is in the first batch of one pass over all prompts and
+// in the last batch of the next. It waits from the last update on the one to the first update on the other. No bound if passes leave
+// prompts out.
 long longest_absence(int prompts, int batch, int updates) {
   const long per_epoch = prompts / batch;
   return prompts % batch == 0 ? (2 * per_epoch - 1) * updates - (updates - 1) : std::numeric_limits<long>::max();
@@ -80,12 +81,12 @@ void SoftmaxPolicy::start_at(std::span<const float> parameters) {
 
 RowVisit SoftmaxPolicy::visit(std::uint32_t row, std::uint32_t place) const {
   const int last = last_[row];
-  if (last < 0 || !adam()) return {row, 0, nullptr, 1.0f, 1.0f, place};  // zero moments: nothing is pending
+  if (last < 0 || !adam()) return {row, 0, nullptr, 1.0f, 1.0f, place};  // never visited: the moments are zero, so nothing is pending
   const int n = step_ - last;
   return {row, n, scalars_.pending(last), scalars_.beta1_power(n), scalars_.beta2_power(n), place};
 }
 
-// Brings rows up to date in order of n, so that the loop over pending steps keeps its length from row to row.
+// Applies the rows' pending steps in order of n, so that the loop over pending steps keeps its length from row to row.
 void SoftmaxPolicy::catch_up(const RowVisit* visits, int count, float* out) {
   int start[longest_memory + 3] = {};
   for (int i = 0; i < count; ++i) ++start[visits[i].n + 1];
@@ -94,7 +95,7 @@ void SoftmaxPolicy::catch_up(const RowVisit* visits, int count, float* out) {
   stages_.catch_up(table(), by_age_.data(), count, scalars_.eps(), out);
 }
 
-// Takes a gradient (null = zero) into the moments of the visited rows and remembers the visit.
+// Updates the moments of the visited rows with a gradient (null = zero), and records the visit.
 void SoftmaxPolicy::accumulate(const RowVisit* visits, int count, const float* gradient) {
   stages_.accumulate(table(), visits, count, static_cast<float>(1.0 - config_.beta1), static_cast<float>(1.0 - config_.beta2), gradient);
   for (int i = 0; i < count; ++i) {
@@ -103,11 +104,11 @@ void SoftmaxPolicy::accumulate(const RowVisit* visits, int count, const float* g
   }
 }
 
-// Rows whose pending steps are about to be forgotten get a visit with a zero gradient.
+// Visits, with a zero gradient, the rows whose pending steps are about to be forgotten.
 void SoftmaxPolicy::visit_overdue(int t) {
   if (visited_at_.empty()) return;
   const std::size_t ring = visited_at_.size();
-  std::vector<std::uint32_t>& oldest = visited_at_[(t + 1) % ring];  // of step t - remember
+  std::vector<std::uint32_t>& oldest = visited_at_[(t + 1) % ring];  // rows visited at step t - remember
   std::vector<std::uint32_t> overdue;
   for (std::uint32_t row : oldest)
     if (last_[row] == t - scalars_.remember()) overdue.push_back(row);
@@ -201,7 +202,7 @@ void SoftmaxPolicy::update() {
 void SoftmaxPolicy::restored(int updates_done) { step_ = scalars_.begin_again(updates_done) - 1; }
 
 ExactMeans SoftmaxPolicy::exact(const float* quality) {
-  // the parameters with every update of steps 0 .. step_ applied, rows at a time, without touching the state
+  // evaluates peek_rows rows at a time on a copy of the parameters with all updates 0 .. step_ applied; the policy itself stays as it is
   std::vector<RowVisit> visits(peek_rows);
   std::vector<float> theta_now;
   const int keep = step_;
@@ -232,7 +233,7 @@ ExactMeans SoftmaxPolicy::exact(const float* quality) {
   return {sums.quality / shape_.prompts, sums.kl / shape_.prompts, sums.entropy / shape_.prompts};
 }
 
-// Picks the compiled copy of softmax_stage.cpp.
+// Picks the copy of softmax_stage.cpp that was compiled for the instruction set.
 
 namespace portable {
 extern const PolicyStages policy_table;
@@ -242,11 +243,11 @@ extern const PolicyStages policy_table;
 }
 const PolicyStages& policy_stages(Isa isa) { return isa == Isa::avx2 ? avx2::policy_table : portable::policy_table; }
 
-// Normal equations of the fit, and their solution.
+// The normal equations of fit_linear(), and their solution.
 
 namespace {
 
-constexpr double ridge = 1e-9;  // share of the diagonal's mean
+constexpr double ridge = 1e-9;  // times the diagonal's mean, added to the diagonal
 
 // A symmetric system of n equations: the lower triangle of its matrix, [n][n], and its right side.
 struct NormalEquations {
@@ -256,7 +257,7 @@ struct NormalEquations {
   double* row(std::size_t i) { return &matrix[i * n]; }
 };
 
-// Adds the responses of one prompt; `x` is [F][width], scratch [A][F].
+// Adds one prompt's responses to the sums. Its features `x` are [F][width]; `centred` is scratch [A][F], A = actions.
 void add_prompt(NormalEquations& sums, const PolicyShape& shape, const float* x, const float* value, std::vector<double>& centred) {
   const auto actions = static_cast<std::size_t>(shape.actions), width = static_cast<std::size_t>(shape.width);
   double mean_value = 0;
@@ -280,7 +281,7 @@ void add_prompt(NormalEquations& sums, const PolicyShape& shape, const float* x,
   }
 }
 
-// L with L L^T = the matrix, in its place; then L y = right and L^T theta = y, in the right side's place.
+// Solves the equations in place by Cholesky's decomposition: L L^T = matrix, then L y = right, then L^T theta = y. `right` becomes theta.
 void solve(NormalEquations& sums) {
   const std::size_t n = sums.n;
   std::vector<double>& y = sums.right;

@@ -1,4 +1,4 @@
-// A softmax policy in training: its parameters, its optimiser's state, the scratch of one batch; and where a tilted one starts.
+// Declares a softmax policy in training (parameters, optimiser state, scratch of one batch), and the parameters of a tilted start.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,7 +11,8 @@
 
 namespace odrpo {
 
-/// Sizes and data a policy stands on. `feature` is [P][F][width] and outlives the policy; null for the tabular one.
+/// Sizes and features of a policy; width = actions rounded up to a multiple of 32. `feature` is [prompts][features][width] and must outlive
+/// the policy; null for the tabular policy.
 struct PolicyShape {
   int prompts, actions, width;
   int batch, rollouts;
@@ -19,62 +20,64 @@ struct PolicyShape {
   const float* feature = nullptr;
 };
 
-/// How long a row's pending updates are remembered, in updates; overdue: rows can go longer without a visit, and get one in time.
+/// How long a row's pending steps are kept: for `updates` updates after its last visit. `overdue`: rows can stay unvisited for longer, so
+/// the policy visits them in time without a gradient.
 struct RowMemory {
   int updates;
   bool overdue;
 };
 RowMemory row_memory(PolicyKind kind, int prompts, int batch, int epochs);
 
-/// The ratios pi / pi_old between which an advantage counts; clip 0 = all.
+/// PPO's lower and upper bound of the ratio pi / pi_old; with clip 0 no ratio is out of bounds.
 struct RatioLimits {
   float lowest, highest;
 };
 RatioLimits ratio_limits(double clip);
 
-/// How rollouts enter a gradient besides their advantages.
+/// What a gradient needs of the rollouts besides their advantages: KL penalty, mask and PPO's clip.
 struct RolloutTerms {
   double kl = 0;                       ///< weight of the KL penalty to the uniform policy
-  const std::uint8_t* mask = nullptr;  ///< [B][G] 0 = no part in the gradient, nor in its denominator; null = all take part
-  bool reused = false;                 ///< the rollouts were drawn by an earlier policy: remember() was called when they were
-  double ratio_clip = 0;               ///< PPO: largest distance of pi / pi_old from 1 in the advantage's direction; 0 = no clip
+  const std::uint8_t* mask = nullptr;  ///< [batch][rollouts]: 0 = left out of the gradient and of its denominator; null = all kept
+  bool reused = false;                 ///< an earlier policy drew the rollouts, and remember() was called then
+  double ratio_clip = 0;               ///< PPO: bound of |pi / pi_old - 1| in the direction that the advantage rewards; 0 = no clip
 };
 
-/// Starts uniform (all parameters 0), unless start_at() says otherwise. One update is forward, sample (any number of times), gradient, update. With several epochs on a batch
-/// of rollouts: forward, sample, remember, gradient, update; then forward with the same prompts, gradient with reused rollouts, update.
+/// A softmax policy in training. It starts uniform (all parameters 0) unless start_at() sets its parameters. One update calls forward(),
+/// sample() (any number of times), gradient(), update(). With several epochs on a batch of rollouts, remember() follows sample(). Each
+/// later epoch calls forward() with the same prompts, gradient() with reused rollouts, update().
 class SoftmaxPolicy {
  public:
-  /// `steps` counts updates: with several epochs per batch, training steps times epochs. `epochs` = consecutive updates on one batch, which
-  /// tells how long a prompt can go without one.
+  /// `steps` = training steps times epochs. `epochs` = consecutive updates on one batch; it bounds how long a prompt stays unvisited.
   SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const OptimizerConfig& config, int steps, Isa isa, int epochs = 1);
 
-  /// The parameters before the first update: of the tabular policy [P][width], of the linear one [F]. (tilted_parameters())
+  /// Sets the parameters before the first update: tabular [prompts][width], linear [features] (tilted_parameters()).
   void start_at(std::span<const float> parameters);
 
-  /// Begins update t = 0, 1, …: softmax rows of the batch's prompts (`count` = shape.batch different prompts) with all earlier updates
-  /// applied.
+  /// Begins update t = 0, 1, …: applies earlier updates to the batch's prompts (shape.batch different ones), computes their softmax.
   void forward(int t, const std::uint32_t* prompt);
-  /// action[b][i] from word[b][blocks][4].
+  /// Samples action[b][i] of rollout i to prompt b of the batch, from the random words word[b][blocks][4].
   void sample(const std::uint32_t* word, int blocks, std::uint16_t* action) const;
-  /// Remembers pi(a_i) of the batch as pi_old, at least smallest_probability, for later epochs on the same rollouts.
+  /// Saves pi(a_i) of the batch's rollouts as pi_old, at least smallest_probability, for later epochs on the same rollouts.
   void remember(const std::uint16_t* action);
-  /// Gradient of the batch objective by the parameters, to out[gradient_size()]: mean over the kept rollouts of c_i grad ln pi(a_i),
-  /// c_i = advantage_i rho_i [not clipped] - kl (1 - pi_ref / pi); rho_i = pi / pi_old when the rollouts are reused, else 1. Clipped: the
-  /// advantage is positive and rho_i > 1 + c, or negative and rho_i < 1 - c (Schulman et al. 2017, eq. 7). `out` null = the policy's own
-  /// buffer, which update() applies. Returns the share of kept rollouts that were clipped. Zero when none is kept.
+  /// Gradient of the batch objective by the parameters: the mean over the kept rollouts (mask) of c_i grad ln pi(a_i), with
+  /// c_i = advantage_i rho_i [0 if clipped] - kl (1 - pi_ref / pi); rho_i = pi / pi_old when the rollouts are reused, else 1. Clipped: the
+  /// advantage is positive and rho_i > 1 + c, or negative and rho_i < 1 - c (Schulman et al. 2017, eq. 7), c = terms.ratio_clip. Writes to
+  /// `out` [gradient_size()]; null = the policy's own buffer, which update() applies. Returns the share of kept rollouts that were clipped.
+  /// If none is kept, gradient and share are 0.
   double gradient(const std::uint16_t* action, const float* advantage, const RolloutTerms& terms, float* out = nullptr);
-  /// Exact gradient of the batch prompts' mean expected quality by the parameters; quality is [P][width]. Same size and scale.
+  /// Exact gradient by the parameters of the expected quality, averaged over the batch's prompts. quality is [prompts][width]. `out` has
+  /// gradient_size() floats, on the scale of gradient().
   void exact_gradient(const float* quality, float* out);
-  /// Clips the own gradient and takes one ascent step.
+  /// Clips the gradient in the policy's own buffer and takes one ascent step along it.
   void update();
 
   int gradient_size() const { return static_cast<int>(gradient_.size()); }
-  /// Exact means over all prompts under the current parameters; leaves the state of training alone.
+  /// Exact means over all prompts under the current parameters; does not change the state of training.
   ExactMeans exact(const float* quality);
   const SoftmaxRows& rows() const { return rows_; }
 
-  /// The state that later updates read, written to an archive or read from one of the same shape, optimiser and number of steps; then
-  /// restored() with the number of updates done.
+  /// Writes the state of training to an archive, or reads it from one that a policy of equal shape, optimiser and number of steps wrote.
+  /// After reading call restored() with the number of updates done.
   template <class A>
   void keep(A& archive) {
     archive(std::span<float>(theta_), std::span<float>(m_), std::span<float>(v_), std::span<float>(root_), std::span<std::int32_t>(last_));
@@ -111,27 +114,27 @@ class SoftmaxPolicy {
   int step_ = 0;
   int row_width_;                                       // parameters in a row: width, or features rounded up to 32
   std::vector<float> theta_, m_, v_, root_;             // [rows][row_width]; the linear policy is one row
-  std::vector<std::int32_t> last_;                      // [rows] update of the last visit, -1 = never
-  std::vector<std::vector<std::uint32_t>> visited_at_;  // rows by last visit, when some can be overdue
-  std::vector<RowVisit> visits_, by_age_;               // of the batch; the same in order of n
+  std::vector<std::int32_t> last_;                      // [rows] update of the row's last visit, -1 = never
+  std::vector<std::vector<std::uint32_t>> visited_at_;  // rows by update of last visit; empty unless rows can be overdue
+  std::vector<RowVisit> visits_, by_age_;               // the batch's visits; visits sorted by n
   std::vector<float> logits_, bias_;                    // linear: [B][width], [width]
   std::vector<float> probability_, cumulative_, total_, logit_gradient_, gradient_, peek_;
   std::vector<float> old_probability_, coefficient_;  // [B][G]
-  std::vector<std::uint32_t> prompt_;            // of the batch
+  std::vector<std::uint32_t> prompt_;            // [B] the batch's prompts
   SoftmaxRows rows_{};
 };
 
-// Where a tilted policy starts: logits = tilt x value, or the linear policy nearest to them.
+// Parameters at the start of a tilted policy: logits = tilt x true quality, or the linear policy nearest to them.
 
-/// The least-squares fit of values by features, both centred within each prompt (a softmax does not feel what a prompt's actions share):
-/// theta minimises sum over prompts p and actions a of (v_pa - mean_a v_p - (x_pa - mean_a x_p) . theta)^2. By normal equations and
-/// Cholesky's decomposition in double, with + - * / sqrt alone: the same bits on every machine. Values are [P][width], as features are.
+/// The least-squares fit of values [P][width] by features, both centred within each prompt (a softmax ignores what a prompt's actions
+/// share). Minimises sum over prompts p and actions a of (v_pa - mean_a v_p - (x_pa - mean_a x_p) . theta)^2. Solved by normal equations
+/// and Cholesky's decomposition in double, with + - * / sqrt alone: the same bits on every machine.
 ///
-/// 1e-9 of the mean of the matrix's diagonal is added to the diagonal, so that there is a solution where the features of all responses
-/// span fewer than F dimensions. Zeros where no features differ.
+/// Adds 1e-9 of the diagonal's mean to the diagonal: a solution exists even if the features of all responses span fewer than F
+/// dimensions. All zeros if no prompt's actions differ in a feature.
 std::vector<double> fit_linear(const PolicyShape& shape, const float* value);
 
-/// The parameters of a policy with logits tilt x value: of a tabular one [P][width]; of a linear one tilt x `fit` (fit_linear()).
+/// The parameters of a policy with logits tilt x value: tabular [P][width]; linear [F] = tilt x `fit`, which fit_linear() returns.
 std::vector<float> tilted_parameters(PolicyKind kind, const PolicyShape& shape, const float* value, std::span<const double> fit,
                                      double tilt);
 

@@ -1,4 +1,4 @@
-// The policies' stages of one instruction set: compiled once per ISA into its own namespace.
+// Implements the softmax policies' stages for one instruction set; compiled once for each, into its own namespace.
 #include "kernels/math.hpp"
 #include "kernels/simd.hpp"
 #include "policies/row_math.hpp"
@@ -6,8 +6,8 @@
 
 namespace odrpo::ODRPO_ISA {
 
-// Adam on rows that are visited now and then. Between visits a row's gradient is zero: its moments only decay, and the steps it missed
-// are applied at the next visit.
+// Adam on rows that are visited irregularly. Between visits a row's gradient is zero: its moments only decay, and the missed steps are
+// applied at the next visit.
 
 static void catch_up(const TableRows& rows, const RowVisit* visits, int count, float eps, float* out) {
   const int width = rows.width;
@@ -25,7 +25,7 @@ static void catch_up(const TableRows& rows, const RowVisit* visits, int count, f
       for (int a = 0; a < width; a += 8) store(to + a, row_math::taken(some, load(from + a), load(m + a), load(root + a), eps));
       from = to;
     });
-    // weight decay must not wake an action that does not exist
+    // weight decay must not change the padding
     if (visit.n > 0 && visit.steps->decay != 1.0f)
       for (int a = rows.used; a < width; ++a) to[a] = rows.unused;
   }
@@ -55,7 +55,7 @@ static void ascend(const TableRows& rows, const RowVisit* visits, int count, flo
   }
 }
 
-// Logits and gradient of the linear policy. Features are [prompt][feature][action], so that actions are lanes.
+// Logits and gradient of the linear policy. Features are [prompt][feature][action], so that a vector holds neighbouring actions.
 
 static void linear_logits(const float* feature, const float* theta, const float* bias, const std::uint32_t* row, int count, int features,
                           int width, float* logits) {
@@ -80,7 +80,7 @@ static void linear_logits(const float* feature, const float* theta, const float*
   }
 }
 
-// `some` features at a time, so that their sums stay in registers; 32 lanes are folded to 8 before they are added up over prompts.
+// Computes the gradient by `some` features together, so that their sums stay in registers. Folds 32 lanes to 8 before it adds over prompts.
 template <int some>
 static inline void gradient_block(const float* feature, const float* logit_gradient, const std::uint32_t* row, int count, int features,
                                   int width, int first, float* gradient) {
@@ -108,20 +108,18 @@ static void linear_gradient(const float* feature, const float* logit_gradient, c
   for (; f < features; ++f) gradient_block<1>(feature, logit_gradient, row, count, features, width, f, gradient);
 }
 
-// Softmax over rows, sampling by inverse CDF, and the gradient by the logits, on the rollouts' policy or off it.
-//
-//
+// Softmax over rows, sampling by inverse CDF, and the gradient by the logits, for rollouts of the present policy or of an earlier one.
 // Sampling order: 32 actions are four vectors V0..V3 of 8; the running sum goes down the column of lane l (actions l, l+8, l+16, l+24),
-// then to lane l+1. That is a fixed order like any other, monotone because every sum extends the one before, and it needs 3 vector
-// additions and one chain of 8 instead of a chain of 32.
+// then to lane l+1. The sums never decrease, because each one extends the one before. They need 3 vector additions and one chain of 8
+// additions instead of a chain of 32.
 
-// Eight rows at a time: what runs across a row (its maximum, the chain of 8) becomes a lane of vectors over the rows.
+// Works on eight rows together. Work along a row (its maximum, the chain of 8) then becomes vector work, with one row per lane.
 static void softmax(const float* logits, const std::uint32_t* row, int count, int width, const SoftmaxRows& out) {
   for (int first = 0; first < count; first += 8) {
     const int here = count - first < 8 ? count - first : 8;
     const float* x[8];
     float *e[8], *c[8];
-    for (int r = 0; r < 8; ++r) {  // past the end the last row is looked at again
+    for (int r = 0; r < 8; ++r) {  // past the end repeats the last row
       const std::size_t i = static_cast<std::size_t>(first + (r < here ? r : here - 1));
       x[r] = logits + (row ? row[i] : i) * width;
       e[r] = out.probability + i * width;
@@ -136,7 +134,7 @@ static void softmax(const float* logits, const std::uint32_t* row, int count, in
     store(shift, max_rows(top));
     f32x8 total = splat(0);
     for (int a = 0; a < width; a += 32) {
-      // e^(x - max) and its running sums down each column of four
+      // computes e^(x - max), and its running sums down each column of four
       f32x8 column[8];
       for (int r = 0; r < 8; ++r) {
         const f32x8 h = splat(shift[r]);
@@ -153,7 +151,7 @@ static void softmax(const float* logits, const std::uint32_t* row, int count, in
         store(c[r] + a + 24, s3);
         column[r] = s3;
       }
-      // what stands before each column, row by row in a lane
+      // replaces each column's sum by the sum before it; between the two transposes a lane holds a row
       transpose(column);
       for (int l = 0; l < 8; ++l) {
         const f32x8 sum = column[l];
@@ -174,12 +172,12 @@ static void softmax(const float* logits, const std::uint32_t* row, int count, in
 }
 
 static ExactMeans exact(const float* logits, const float* quality, int count, int width, int actions) {
-  double sum_quality = 0, sum_entropy = 0;  // over rows, in order
+  double sum_quality = 0, sum_entropy = 0;  // sums over rows, in order
   for (int first = 0; first < count; first += 8) {
     const int here = count - first < 8 ? count - first : 8;
     const float *x[8], *q[8];
     f32x8 top[8], z[8], zq[8], zx[8];  // of a row: maximum; sums of e, e q, e (x - max), lanes folded 32 to 8
-    for (int r = 0; r < 8; ++r) {      // past the end the last row is looked at again
+    for (int r = 0; r < 8; ++r) {      // past the end repeats the last row
       const std::size_t at = static_cast<std::size_t>(first + (r < here ? r : here - 1)) * width;
       x[r] = logits + at;
       q[r] = quality + at;
@@ -214,7 +212,7 @@ static ExactMeans exact(const float* logits, const float* quality, int count, in
   ExactMeans means;
   means.quality = sum_quality / count;
   means.entropy = sum_entropy / count;
-  // the initial policy is uniform; the logarithm is the rows' own, so that the uniform policy's KL is exactly 0
+  // KL to the uniform policy = ln(actions) - entropy. The logarithm is the stage's own, so that the uniform policy's KL is exactly 0.
   const double kl = static_cast<double>(log_positive(splat(static_cast<float>(actions)))[0]) - means.entropy;
   means.kl = kl > 0 ? kl : 0;
   return means;
@@ -225,20 +223,20 @@ static void sample(const SoftmaxRows& rows, int count, int width, int rollouts, 
   for (int b = 0; b < count; ++b) {
     const float* c = rows.cumulative + static_cast<std::size_t>(b) * width;
     const float total = rows.total[b];
-    // a threshold below the total for every word, so that the action found has a sum above its predecessor's
+    // keeps every threshold below the total, so that the action found has a larger sum than its predecessor, that is a positive probability
     const float below_total = __builtin_bit_cast(float, __builtin_bit_cast(std::int32_t, total) - 1);
     for (int i = 0; i < rollouts; i += 8) {
-      // a block of words is complete up to a multiple of 4: load 8 only where there are 8
+      // the words of a prompt are a multiple of 4: load a vector of 8 only where 8 are left
       u32x8 w = {};
       const std::uint32_t* from = word + static_cast<std::size_t>(b) * blocks * 4 + i;
       const int here = blocks * 4 - i;
       if (here >= 8) w = load(from);
       else
         for (int l = 0; l < here; ++l) w[l] = from[l];
-      // midpoints of 2^23 cells: u = 0 would choose the first action however small its probability
+      // u = midpoint of one of 2^23 equal cells, since u = 0 would choose the first action however small its probability
       const f32x8 u = (__builtin_convertvector((i32x8)(w >> 9), f32x8) + 0.5f) * 0x1p-23f;
       const f32x8 v = min(u * total, splat(below_total));
-      // rank: how many sums do not exceed v. In each 32: the columns that end at or below v, then the column's own first three sums.
+      // rank = number of sums <= v. Per 32 actions: 4 for each column that ends at or below v, then the next column's first three sums.
       i32x8 rank = {};
       for (int a = 0; a < width; a += 32) {
         i32x8 column = {};
@@ -250,7 +248,7 @@ static void sample(const SoftmaxRows& rows, int count, int width, int rollouts, 
         for (int j = 0; j < 3; ++j) within -= (i32x8)(lookup(load(c + a + 8 * j), inside) <= v);
         rank += 4 * column + (within & (column < 8));
       }
-      // rank in sampling order -> action
+      // converts the rank in sampling order to the action
       const i32x8 arm = (rank & ~31) | ((rank & 3) << 3) | ((rank & 31) >> 2);
       const int most = rollouts - i < 8 ? rollouts - i : 8;
       for (int l = 0; l < most; ++l) action[b * rollouts + i + l] = static_cast<std::uint16_t>(arm[l]);
@@ -287,7 +285,7 @@ static void logit_gradient(const SoftmaxRows& rows, int count, int width, int ro
   }
 }
 
-// Lanes of eight rollouts, n of which are there, that take part.
+// A vector mask for eight rollouts, of which the first n exist: true for those that mask[] keeps.
 static inline i32x8 lanes_of_mask(const std::uint8_t* mask, int n) {
   typedef std::uint8_t u8x8 __attribute__((vector_size(8)));
   u8x8 k = {};

@@ -1,7 +1,8 @@
-// Causal attention, forward and backward, with keys kept transposed: a query meets eight keys at once. Included by transformer_stage.cpp.
+// Computes causal attention, forward and backward, with transposed keys, so that a query meets eight keys at once.
+// Included by transformer_stage.cpp.
 
-// Scores of a (scaled) query against n keys stored in blocks of eight, [room / 8][8 parts][8]; lanes up to the next multiple of 8 get no
-// probability. Returns their largest.
+// Computes the scores of a scaled query against n keys in blocks of eight, [room / 8][8 parts][8]. Lanes past key n get -1e30, that is
+// probability 0. Returns the largest scores so far, lane by lane.
 template <int parts>
 static inline f32x8 scores(const float* q, const float* keys, int n, float* to, f32x8 largest) {
   constexpr int hw = 8 * parts;
@@ -23,7 +24,7 @@ static inline f32x8 scores(const float* q, const float* keys, int n, float* to, 
   return largest;
 }
 
-// Where key j's first element stands; element c is 8 c further.
+// Index of the first element of key j; its element c is 8 c further.
 static inline int key_place(int head_width, int j) { return j / 8 * 8 * head_width + j % 8; }
 
 static inline f32x8 exponents(float* p, int n, float largest, f32x8 total) {
@@ -51,7 +52,8 @@ static inline void add_values(int n, const float* p, const float* values, int st
   }
 }
 
-// One query of one head: `fixed` keys of the prompt, then `own` keys; probabilities [fixed_room | own_room] with zeros where there is no key.
+// Attends one query of one head to `fixed` keys of the prompt, then `own` keys of the response. Writes probabilities to p [fixed_room |
+// own_room], zeros where there is no key.
 template <int parts>
 static inline void query(const float* q, int fixed, int fixed_room, const float* fixed_keys, const float* fixed_values, int fixed_stride,
                          int own, int own_room, const float* own_keys, const float* own_values, float* p, float* mixed) {
@@ -91,7 +93,7 @@ static void attend_prompts_by(const AttentionShape& s, const KeyCache& cache, in
       for (int i = 0; i < s.prompt; ++i) {
         const std::size_t at = static_cast<std::size_t>(b) * s.prompt + i;
         float* p = probability + (at * s.heads + h) * s.keys_room();
-        // causal among themselves: the query sees i + 1 of the fixed keys
+        // causal: token i of the prompt attends to the first i + 1 keys
         query<parts>(qkv + i * row + h * hw, i + 1, s.prompt_room, keys, qkv + 2 * s.width + h * hw, row, 0, 0, keys, qkv, p,
                      mixed + at * s.width + h * hw);
       }
@@ -136,21 +138,20 @@ static void attend(const AttentionShape& s, const KeyCache& cache, int rows, con
   }
 }
 
-// Attention's backward pass, prompt by prompt: what its sequences hand back to its keys and values is summed before it is stored.
-//
+// Attention's backward pass, prompt by prompt. A prompt's sequences add to the gradients of its keys and values before these are stored.
 
-// Queries of one head with what they attend to: the first `fixed` keys are the prompt's, which all see; then each other, causally.
+// Queries of one head and their keys. Every query sees the first `fixed` keys, those of the prompt; query t also sees the own keys 0..t.
 template <int parts>
 struct QueryBlock {
   int n, fixed, fixed_room, own_room;
   const float *fixed_keys, *fixed_transposed;  ///< rows of K [fixed] (stride apart); V transposed [8 parts][fixed_room]
   int stride;
   const float* own_transposed;  ///< V transposed [8 parts][own_room]
-  float *q, *dout;              ///< [n][8 parts], gathered
-  float *p, *ds;                ///< [n][fixed_room + own_room]
+  float *q, *dout;              ///< [n][8 parts]: queries, and gradients of their outputs, copied together
+  float *p, *ds;                ///< [n][fixed_room + own_room]: probabilities, gradients of scores
 };
 
-// ds = p (dp - sum p dp) / sqrt(head width) for all queries, with dp = dout . V.
+// Gradient by the scores of all queries: ds = p (dp - sum p dp) / sqrt(head width), p = probability, dp = dout . V.
 template <int parts>
 static inline void score_gradients(const QueryBlock<parts>& b) {
   constexpr int hw = 8 * parts;
@@ -179,7 +180,7 @@ static inline void score_gradients(const QueryBlock<parts>& b) {
   }
 }
 
-// sum over t in [from, n) of weight[t room] x[t], for two pairs at once.
+// Adds to dk the sum over t in [from, n) of ds[t room] q[t], and to dv that of p[t room] dout[t].
 template <int parts>
 static inline void add_rows_by(int from, int n, int room, const float* ds, const float* p, const float* q, const float* dout,
                                f32x8 dk[parts], f32x8 dv[parts]) {
@@ -267,7 +268,7 @@ static void attend_backward_by(const AttentionShape& s, const KeyCache& cache, i
       }
     }
 
-    // the prompt's own tokens among themselves, and what the sequences left for them
+    // attention within the prompt, plus the gradients that its sequences added to its keys and values
     for (int h = 0; h < s.heads; ++h) {
       const int own = s.prompt_room;
       for (int t = 0; t < s.prompt; ++t) gather(t, first + t, h, 0, own);

@@ -1,5 +1,4 @@
-// Coefficients per token, and the backward pass: heads, then each layer's MLP in chunks of rows, attention by prompt, projections in
-// chunks.
+// Computes the coefficients of tokens, and the backward pass: heads, then each layer's MLP, attention by prompt, and projections.
 #include <algorithm>
 
 #include "kernels/math.hpp"
@@ -9,7 +8,7 @@ namespace odrpo {
 
 namespace {
 
-// What the coefficients need of a pass; site_of(s, t) chose token t of sequence s.
+// Computes the coefficients of tokens from a pass's numbers. site_of(s, t) is the site that chose token t of sequence s.
 template <class SiteOf>
 TransformerReport coefficients_by(int sequences, int longest, int sites, SiteOf site_of, const float* log_probability, const float* entropies,
                                   const Rollouts& rollouts, const TransformerLoss& loss, const LearnFrom& from, TokenCoefficients& out) {
@@ -117,7 +116,7 @@ void TransformerBackward::heads(TransformerPass& pass, const NetWeights& w, cons
       const std::size_t at = static_cast<std::size_t>(i) * longest + t;
       dlogits_[static_cast<std::size_t>(pass.site(i, t)) * v + rollouts.token[at]] += inverse * by.token[at];
     }
-  // the head as [V][d]
+  // transposes the head to [V][d]; a tied head is stored so
   const float* head = w.flat.data() + w.table.head;
   if (!s.tied) {
     transpose_matrix(head, d, v, head_.data());

@@ -1,13 +1,13 @@
-// The transformer's formulas of one number, written once for the CPU's stages and for tiles.
+// Defines the transformer's scalar formulas once, for the CPU's stages and for the tiles of a device.
 #pragma once
 #include "kernels/float_math.hpp"
 
 namespace odrpo::float_math {
 
-/// Added to the mean square under RMSNorm's root.
+/// RMSNorm adds this to the mean square before it takes the root.
 inline constexpr float norm_eps = 1e-5f;
 
-/// sigma(2 sqrt(2 / pi) (x + 0.044715 x^3)): gelu(x) = x times it.
+/// The gate of gelu(x) = x gate(x): gate(x) = sigma(2 sqrt(2 / pi) (x + 0.044715 x^3)), sigma = logistic function.
 template <class O>
 ODRPO_HD typename O::F gelu_gate(typename O::F x) {
   using F = typename O::F;
@@ -15,13 +15,13 @@ ODRPO_HD typename O::F gelu_gate(typename O::F x) {
   return y > 0.0f ? r : e * r;
 }
 
-/// gelu'(x) from the gate s of x and h = x s.
+/// The derivative gelu'(x), from the gate s of x and h = x s.
 template <class O>
 ODRPO_HD typename O::F gelu_slope(typename O::F x, typename O::F s, typename O::F h) {
   return s + h * (1.0f - s) * (1.59576912f + 0.214070913f * (x * x));
 }
 
-/// A logit's ln p under the temperature; -200 stands for less, whose exponent is 0, so that 0 times it is 0.
+/// ln p of a token from its logit at a temperature, at least -200. There e^x is 0 already, and 0 times x is 0, not NaN.
 template <class O>
 ODRPO_HD typename O::F log_probability(typename O::F logit, float inverse_temperature, float log_total) {
   using F = typename O::F;
@@ -29,7 +29,7 @@ ODRPO_HD typename O::F log_probability(typename O::F logit, float inverse_temper
   return low > -200.0f ? low : F{} - 200.0f;
 }
 
-/// Derivative of the objective by a logit, less what the chosen tokens add: l = ln p of its token.
+/// Derivative of the objective by a token's logit, l = ln p of the token. The caller adds the terms of the tokens that were chosen.
 template <class O>
 ODRPO_HD typename O::F logit_slope(typename O::F l, float inverse_temperature, float entropy, float coefficient, float bonus) {
   return -inverse_temperature * exp_negative<O>(l) * (coefficient + bonus * (l + entropy));

@@ -1,19 +1,20 @@
-// Where the rows of a pass stand on a device: places that do not depend on when responses end, so that nobody has to count before a launch.
+// Numbers the rows of a device's pass independently of when responses end, so that no kernel launch waits for a count.
 #pragma once
 #include "kernels/portable.hpp"
 
 namespace odrpo {
 
-/// Prompts' tokens first ([b][p]), then the responses' by time: token t of sequence s in row prompts P + t S + s, t = 0 .. response - 2 (a
-/// last token is no input). Sites, the rows that choose tokens: a prompt's last, then every response row.
-/// A row whose response has ended before it is computed like any other, from token 0; its coefficients are 0, so that it adds exact zeros.
+/// Sizes of a batch, which fix the row of every input token. The rows of the prompts' P tokens come first ([b][p]). Token t of sequence
+/// (response) s has row prompts P + t S + s, S = number of sequences. t = 0 .. response - 2, since a response's last token is no input. A
+/// site is a row whose output chooses tokens: the last row of each prompt, and every response row. A row behind its response's end is
+/// computed like any other, from token 0; its coefficients are 0, so that it adds exact zeros.
 struct FixedRows {
-  int prompts, per_prompt;  ///< B, G
-  int prompt, response;     ///< P, and the longest response
+  int prompts, per_prompt;  ///< prompts; responses to each
+  int prompt, response;     ///< tokens of a prompt, and of the longest response
 };
 ODRPO_HD int sequences_of(const FixedRows& r) { return r.prompts * r.per_prompt; }
 ODRPO_HD int prompt_rows_of(const FixedRows& r) { return r.prompts * r.prompt; }
-/// Rows of all prompts and of slices 0 .. t - 1.
+/// The first row of tokens t of all sequences.
 ODRPO_HD int first_of(const FixedRows& r, int t) { return prompt_rows_of(r) + t * sequences_of(r); }
 ODRPO_HD int rows_of(const FixedRows& r) { return first_of(r, r.response - 1); }
 ODRPO_HD int sites_of(const FixedRows& r) { return r.prompts + rows_of(r) - prompt_rows_of(r); }
@@ -23,7 +24,7 @@ ODRPO_HD int row_of_site(const FixedRows& r, int site) {
   return site < r.prompts ? (site + 1) * r.prompt - 1 : prompt_rows_of(r) + site - r.prompts;
 }
 
-/// A row's place in its sequence; of a prompt's row s is the prompt's first sequence.
+/// Where a row stands. For a row of a prompt, s is the prompt's first sequence.
 struct RowPlace {
   int b, s, at;  ///< prompt, sequence, position from the prompt's first token on
 };
@@ -32,15 +33,16 @@ ODRPO_HD RowPlace place_of(const FixedRows& r, int row) {
   const int i = row - prompt_rows_of(r), s = i % sequences_of(r);
   return {s / r.per_prompt, s, r.prompt + i / sequences_of(r)};
 }
-/// The row at a position of what `place` belongs to.
+/// The row at position `at` of the prompt and sequence of `place`.
 ODRPO_HD int row_at(const FixedRows& r, const RowPlace& place, int at) {
   return at < r.prompt ? place.b * r.prompt + at : first_of(r, at - r.prompt) + place.s;
 }
 
-/// The rows that see a row's key: later ones of its own, then (of a prompt's row) those of all the prompt's sequences.
+/// The rows that attend to the key of one row: the row itself and the later rows of its prompt or response. For a prompt's row also all
+/// rows of its responses.
 struct Lookers {
-  int first, step, own, count;  ///< rows first, first + step, … of `own`; `count` with the sequences' rows
-  int rest;                     ///< the first of those
+  int first, step, own, count;  ///< `own` rows first, first + step, …; `count` includes the rows of the responses
+  int rest;                     ///< the first row of the responses
 };
 ODRPO_HD Lookers lookers_of(const FixedRows& r, int row) {
   const RowPlace p = place_of(r, row);

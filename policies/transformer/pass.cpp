@@ -1,4 +1,4 @@
-// The forward pass, slice by slice of time; sampling and reading run the same code, so that their numbers have the same bits.
+// Runs the forward pass token by token over all responses. Sampling and reading run the same code, so that they give the same bits.
 #include "policies/transformer/pass.hpp"
 
 #include <algorithm>
@@ -93,7 +93,7 @@ void TransformerPass::note_probability(int sequence, int t, std::uint16_t token)
       logits[static_cast<std::size_t>(at) * shape_.vocabulary + token] * static_cast<float>(1.0 / temperature_) - log_total[at];
 }
 
-// All layers on `count` rows from `first` on; prompts when sequence is null, else token t of those sequences. Out of the last: `out`.
+// Runs all layers on `count` rows from `first` on: prompts when `sequence` is null, else token t of these sequences. `out` = last output.
 void TransformerPass::run_layers(const NetWeights& w, int first, int count, const int* sequence, int t, float* out) {
   const int d = shape_.width;
   const std::size_t n = count, from = keep_ ? first : 0;
@@ -114,7 +114,7 @@ void TransformerPass::run_layers(const NetWeights& w, int first, int count, cons
     stages.norm(count, d, y, flat + at.norm2, rows.inverse2.data() + from, normed_.data());
     product.plain(count, shape_.hidden(), d, normed_.data(), d, flat + at.up, shape_.hidden(), up, shape_.hidden(), false);
     stages.gelu(n * shape_.hidden(), up, hidden_.data());
-    // the next layer's x; without `keep` there is only one, and y is done with it
+    // the next layer's x; without `keep` all layers share one array x, which is free once y is made
     float* next = l + 1 == shape_.layers ? out : layer[keep_ ? l + 1 : 0].x.data() + from * d;
     std::copy(y, y + n * d, next);
     product.plain(count, d, shape_.hidden(), hidden_.data(), shape_.hidden(), flat + at.down, d, next, d, true);
@@ -252,7 +252,7 @@ double policy_bytes(const TransformerConfig& config, const TransformerShape& s, 
   return 4 * floats + pass_bytes(s, prompts, per_prompt, true) + pass_bytes(s, prompts, per_prompt, false);
 }
 
-// Picks the compiled copy of transformer_stage.cpp.
+// Picks the copy of transformer_stage.cpp that was compiled for the instruction set.
 
 namespace portable {
 extern const TransformerStages transformer_table;
@@ -261,13 +261,14 @@ namespace avx2 {
 extern const TransformerStages transformer_table;
 }
 const TransformerStages& transformer_stages(Isa isa) {
-  // the avx2 copy uses fused multiply-add, as the product of that name does
+  // the avx2 copy uses fused multiply-add, as the avx2 engine of matrix products does
   return isa == Isa::avx2 && has_engine(ProductEngine::avx2) ? avx2::transformer_table : portable::transformer_table;
 }
 
 std::size_t attention_scratch(const AttentionShape& s) {
   const std::size_t rows = static_cast<std::size_t>(std::max(s.prompt_room, s.response_room)), hw = s.head_width(), keys = s.keys_room();
-  // values transposed (prompt: of every head), queries and gradients of one head, probabilities and score gradients; the prompt's dK and dV
+  // in order: transposed values (the prompt's for every head), queries and gradients of one head, probabilities and score gradients, the
+  // prompt's dK and dV
   return hw * s.prompt_room * s.heads + hw * rows + 2 * rows * hw + 2 * rows * keys + 2 * s.heads * s.prompt * hw;
 }
 

@@ -1,5 +1,5 @@
-// A forward pass of the transformer over a batch of prompts with several responses each, token by token in lockstep, sampled or given; and
-// the backward pass over its rows, with the coefficients of tokens (backward.cpp).
+// Declares the transformer's forward pass over prompts with several responses each, all token by token together, sampled or given. Declares
+// also the backward pass over its rows, with the coefficients of tokens (backward.cpp).
 #pragma once
 #include <cstdint>
 #include <cstdlib>
@@ -13,7 +13,7 @@
 
 namespace odrpo {
 
-/// Floats on cache lines, zero at first.
+/// An array of floats, aligned to cache lines and zero at first.
 class Floats {
  public:
   Floats() = default;
@@ -32,7 +32,8 @@ class Floats {
   std::size_t size_ = 0;
 };
 
-/// Weights ready for use: the flat array, and the head as [d][V] (of a tied head the embedding's transpose: renew it when weights change).
+/// A model's weights in a flat array, and its output head as [width][vocabulary]. A tied head is the embedding's transpose. Call
+/// renew_head() after weights change.
 struct NetWeights {
   WeightTable table;
   Floats flat, head;
@@ -40,40 +41,41 @@ struct NetWeights {
 NetWeights make_weights(const TransformerShape& shape);
 void renew_head(const TransformerShape& shape, NetWeights& weights);
 
-/// Responses: tokens [prompts][per_prompt][response], and how many of them count (the end token among them).
+/// Responses: tokens [prompts][per_prompt][response], and the length of each response with its end token.
 struct Rollouts {
   std::vector<std::uint16_t> token;
   std::vector<int> length;
 };
 
-/// Which token stands in which row: prompts first ([b][p]), then the responses' tokens by time, t = 0, 1, … (of those still running). A
-/// response's last token is no input and has no row. A site is a row whose output chooses tokens: a prompt's last (one for its responses'
-/// first tokens), then every response row: site of row r = prompts + r - prompts P.
+/// Which token is in which row of a pass. The rows of the prompts come first ([b][p]); then the tokens t = 0, 1, … of all responses that
+/// still run at t. A response's last token is no input and has no row. A site is a row whose output chooses tokens: the last row of a
+/// prompt, for its responses' first tokens, and every response row. Response row r is site prompts + r - prompts P, P = tokens of a prompt.
 struct PassRows {
   int prompts = 0, per_prompt = 0, rows = 0;
   std::vector<std::uint16_t> id;
-  std::vector<int> at, sequence;  ///< position; sequence of response rows
-  std::vector<int> first;         ///< first row of slice t; one more entry than slices
-  std::vector<int> place, count;  ///< [S][response - 1] row of a sequence's token t, [S] how many
+  std::vector<int> at, sequence;  ///< [rows] position; sequence (of response rows)
+  std::vector<int> first;         ///< first row of the responses' tokens t; one more element, the end
+  std::vector<int> place, count;  ///< [S][response - 1] row of token t of a sequence; [S] rows of a sequence
 };
 
-/// What a layer keeps of its rows for the backward pass.
+/// Activations of one layer that the backward pass reads.
 struct LayerRows {
   Floats x, inverse1, qkv, probability, mixed, y, inverse2, up;
 };
 
-/// A pass. With `keep` all activations stay for a backward pass; else only keys, values and what the sites give.
+/// Runs forward passes. With `keep` all activations stay for a backward pass; else only keys, values and the sites' outputs.
 class TransformerPass {
  public:
-  /// Room for `prompts` prompts with `per_prompt` responses each.
+  /// Allocates memory for `prompts` prompts with `per_prompt` responses each.
   TransformerPass(const TransformerShape& shape, int prompts, int per_prompt, Isa isa, bool keep);
 
-  /// Samples responses of `prompts` prompts ([prompts][P]) until the end token or the longest length. word[b][i][t] is used for token t.
+  /// Samples responses to `prompts` prompts ([prompts][P]) until the end token or the greatest length; the random word[b][i][t] picks token
+  /// t of response i to prompt b. Returns them in `out`.
   void sample(const NetWeights& weights, int prompts, const std::uint16_t* prompt, const std::uint32_t* word, double temperature,
               double top_p, Rollouts& out);
-  /// Writes the likeliest token every time, of equals the first; log-probabilities are those at temperature 1.
+  /// Makes responses of the likeliest token at every position, the first of equals. Their log-probabilities are those at temperature 1.
   void write_likeliest(const NetWeights& weights, int prompts, const std::uint16_t* prompt, Rollouts& out);
-  /// The same pass over given responses.
+  /// Runs the pass over given responses instead of sampling them.
   void read(const NetWeights& weights, int prompts, const std::uint16_t* prompt, const Rollouts& given, double temperature);
 
   const TransformerShape& shape() const { return shape_; }
@@ -88,7 +90,7 @@ class TransformerPass {
   /// ln pi of each token under the temperature (before top-p), [S][response]; 0 behind a response's end.
   const std::vector<float>& log_probability() const { return log_probability_; }
 
-  // per site: residual stream and its norm's inverse, logits, ln of their total, entropy
+  // per site: residual stream and the inverse of its RMS, logits, ln sum e^(logit / temperature), entropy
   Floats site_x, site_inverse, logits, log_total, entropy;
   std::vector<LayerRows> layer;
   std::vector<KeyCache> cache;
@@ -98,7 +100,7 @@ class TransformerPass {
 
  private:
   void begin(int prompts, const std::uint16_t* prompt, double temperature);
-  /// Responses whose token at a site choose(site, sequence, t) names.
+  /// Makes responses: choose(site, sequence, t) returns token t of a sequence.
   template <class Choose>
   void write(const NetWeights& weights, int prompts, const std::uint16_t* prompt, double temperature, Rollouts& out, const Choose& choose);
   void run_prompts(const NetWeights& weights);
@@ -113,32 +115,32 @@ class TransformerPass {
   double temperature_ = 1;
   PassRows rows_;
   std::vector<float> log_probability_;
-  std::vector<Floats> key_room_;  // what `cache` points into
+  std::vector<Floats> key_room_;  // memory that `cache` points into
   Floats normed_, hidden_, last_;
   std::vector<int> live_;
 };
 
-// What a transformer in training weighs, from its shape alone: for preflight.
+// Memory of a transformer in training, from its shape alone, to estimate it before training.
 
-/// Bytes of a TransformerPass with room for `prompts` prompts of `per_prompt` responses.
+/// Bytes of a TransformerPass for `prompts` prompts of `per_prompt` responses.
 double pass_bytes(const TransformerShape& shape, int prompts, int per_prompt, bool keep);
 
-/// Bytes of a TransformerPolicy that has taken a step: two passes, the backward pass, weights with moments and copies.
+/// Bytes of a TransformerPolicy after a step: two passes, the backward pass, weights with moments and copies.
 double policy_bytes(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt);
 
 // The transformer's backward pass over all rows of a forward pass at once, and the objective's coefficients per token.
 
-/// What an update saw; means are over the tokens of the responses that took part (per token: every token counts once).
+/// What an update reports. Means are over the tokens of all responses that the mask keeps; every token counts once.
 struct TransformerReport {
-  double objective = 0;        ///< its value before the update
-  double kl = 0;               ///< mean k3 to the reference; 0 without one
+  double objective = 0;        ///< value of the objective before the update
+  double kl = 0;               ///< mean of k3, the estimate of the KL divergence to the reference; 0 without one
   double entropy = 0;          ///< mean entropy, nats
   double log_probability = 0;       ///< mean ln pi
   double length = 0;           ///< mean tokens per response
   double clipped = 0;          ///< share of tokens whose ratio was clipped
-  double gradient_norm = 0;    ///< before clipping
-  std::int64_t responses = 0;  ///< that took part
-  std::int64_t tokens = 0;     ///< theirs
+  double gradient_norm = 0;    ///< l2 norm before clipping
+  std::int64_t responses = 0;  ///< responses that the mask keeps
+  std::int64_t tokens = 0;     ///< tokens of these responses
 };
 
 /// Derivatives of the objective: by each token's log-probability ([S][response]), and of the entropy term per site.
@@ -147,8 +149,8 @@ struct TokenCoefficients {
   std::vector<float> site_sum, site_bonus;  ///< per site: sum of its tokens' coefficients, sum of their entropy weights
 };
 
-/// What an update maximises over: coefficient[S]; kept[S] (null = all take part); old_log and reference [S][response] (null = ratio 1, no
-/// KL).
+/// Inputs of an update over S responses: coefficient[S]; mask[S] (0 = left out; null = all kept); log-probabilities [S][response] under the
+/// policy that sampled (old_log; null = ratio 1) and under the reference (null = no KL).
 struct LearnFrom {
   const float* coefficient;
   const std::uint8_t* mask;
@@ -157,22 +159,22 @@ struct LearnFrom {
 };
 TransformerReport token_coefficients(const TransformerPass& pass, const Rollouts& rollouts, const TransformerLoss& loss,
                                      const LearnFrom& from, TokenCoefficients& out);
-/// The same for a pass in fixed rows: log_probability[S][response], entropy[sites].
+/// The same coefficients for a pass on a device, whose rows are FixedRows: log_probability[S][response], entropy[sites].
 TransformerReport token_coefficients(const FixedRows& rows, const float* log_probability, const float* entropy, const Rollouts& rollouts,
                                      const TransformerLoss& loss, const LearnFrom& from, TokenCoefficients& out);
 
-/// Scratch of the backward pass.
+/// Runs the backward pass and owns its scratch memory.
 class TransformerBackward {
  public:
   explicit TransformerBackward(const TransformerPass& pass);
-  /// gradient[weights] = that of the objective whose derivatives by tokens are given.
+  /// Writes the objective's gradient by the weights to gradient[weights], from the coefficients of tokens.
   void run(TransformerPass& pass, const NetWeights& weights, const Rollouts& rollouts, const TokenCoefficients& by, float* gradient);
 
  private:
   void heads(TransformerPass& pass, const NetWeights& w, const Rollouts& rollouts, const TokenCoefficients& by, float* gradient);
   void layer(TransformerPass& pass, const NetWeights& w, int l, float* gradient);
 
-  int chunk_;  // rows at a time: what they need stays in the second cache
+  int chunk_;  // rows that are worked on together: few enough for their data to stay in the L2 cache
   Floats dx_, dmixed_, dqkv_, attention_scratch_;
   Floats head_, qkv_, out_, up_, down_;  // transposed weights of one layer
   Floats dhidden_, hidden_, normed_, dnormed_, dlogits_, site_dx_;

@@ -1,4 +1,4 @@
-// Sampling, learning and checkpoints of a transformer in training.
+// Implements sampling, updates and checkpoints of a transformer in training.
 #include "policies/transformer/policy.hpp"
 
 #include <algorithm>

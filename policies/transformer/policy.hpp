@@ -1,5 +1,5 @@
-// A transformer in training: its weights (or adapters), optimiser, frozen reference and the rollouts of the present batch; and what training
-// asks of one wherever it is (TransformerTrainer).
+// Declares a transformer in training: weights or adapters, optimiser, frozen reference, rollouts of the present batch. Declares also
+// TransformerTrainer, the interface to one on the CPU or on a device.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,45 +11,48 @@
 
 namespace odrpo {
 
-/// All that a checkpoint needs besides the config, the key and the number of steps done. Sizes never change.
+/// What a checkpoint holds besides the config, the random key and the number of steps done. Sizes never change.
 struct TransformerState {
   std::span<float> trained;  ///< weights, or LoRA's adapters
-  std::span<float> m, v;     ///< Adam's moments of them
+  std::span<float> m, v;     ///< Adam's moments of `trained`
   std::span<float> initial;  ///< weights before the first update: the reference of the KL term, and LoRA's base
 };
 
-/// Calls per on-policy step: sample(), refer() if loss.kl > 0, learn(). Per PPO epoch after the first: read_again(), learn().
+/// A transformer in training on the CPU. Calls per on-policy step: sample(), refer() if loss.kl > 0, learn().
+/// Calls per PPO epoch after the first: read_again(), learn().
 class TransformerPolicy {
  public:
-  /// `steps` and `optimizer` make the schedule. Throws nothing: ask refuse_transformer first.
+  /// `steps` = updates of the whole training, for the learning-rate schedule. Does not check the config: call refuse_transformer() first.
   TransformerPolicy(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt,
                     const OptimizerConfig& optimizer, int steps, const TransformerStart& start, Isa isa);
-  /// From the start of a key.
+  /// Starts from the random weights that `key` generates.
   TransformerPolicy(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt,
                     const OptimizerConfig& optimizer, int steps, std::uint64_t key, Isa isa)
       : TransformerPolicy(config, shape, prompts, per_prompt, optimizer, steps, transformer_start(config, shape, key), isa) {}
 
-  /// Draws per_prompt responses to each prompt ([prompts][P]) with the present weights; word[b][i][t] picks token t. They become l_old.
+  /// Samples per_prompt responses to each prompt ([prompts][P]) with the present weights; the random word[b][i][t] picks token t. Their
+  /// log-probabilities become l_old (TransformerLoss).
   void sample(const std::uint16_t* prompt, const std::uint32_t* word);
-  /// Forward pass over given responses; `prompts` of them, at most as many as there is room for. l_old stays unless `fresh`.
+  /// Forward pass over given responses to `prompts` prompts, at most as many as the constructor's. With `fresh` the log-probabilities
+  /// become l_old; else l_old stays.
   void read(const std::uint16_t* prompt, int prompts, const Rollouts& given, bool fresh);
-  /// The same over the present rollouts; l_old stays.
+  /// Forward pass over the present rollouts with the present weights; l_old stays.
   void read_again() { read(prompt_.data(), pass_.rows().prompts, rollouts_, false); }
-  /// Log-probabilities of the present rollouts under the initial weights.
+  /// Computes the present rollouts' log-probabilities under the initial weights, for the KL penalty.
   void refer();
-  /// Update number t (0, 1, … in order) from coefficient[S]; kept[S] may be null.
+  /// Takes update t (0, 1, … in order) from each response's coefficient[S]; mask[S] = 0 leaves a response out, null = all kept.
   TransformerReport learn(int t, const float* coefficient, const std::uint8_t* mask, const TransformerLoss& loss);
-  /// Update number t that raises the demonstrations' mean log-probability per token, at temperature 1.
+  /// Takes update t, which raises the demonstrations' mean log-probability per token, at temperature 1.
   TransformerReport imitate(int t, const std::uint16_t* prompt, int prompts, const Rollouts& demonstrations);
 
   /// The gradient of the last learn() before clipping: by the weights, or by the adapters.
   std::span<const float> gradient() const { return {adapter_table_.rank > 0 ? adapter_gradient_.data() : gradient_.data(), trained_}; }
   const Rollouts& rollouts() const { return rollouts_; }
   const TransformerPass& pass() const { return pass_; }
-  const NetWeights& weights() const { return weights_; }  ///< merged under LoRA: what a TransformerPass of its own can sample from
+  const NetWeights& weights() const { return weights_; }  ///< with LoRA's adapters merged in: any TransformerPass can sample from them
   const NetWeights& initial() const { return initial_; }
   const AdapterTable& adapters() const { return adapter_table_; }
-  /// To write a checkpoint, or to fill from one, of however many updates; then restored() with the number of updates done.
+  /// The state, to write it to a checkpoint or to fill it from one. After filling call restored() with the number of updates done.
   TransformerState state();
   void restored(int updates_done);
 
@@ -61,7 +64,7 @@ class TransformerPolicy {
   TransformerShape shape_;
   AdapterTable adapter_table_;
   NetWeights weights_, initial_;
-  std::size_t trained_;  // floats that are trained
+  std::size_t trained_;  // number of floats that are trained
   Floats adapter_, m_, v_, gradient_, adapter_gradient_;
   AdamScalars scalars_;
   OptimizerConfig optimizer_;
@@ -76,11 +79,10 @@ class TransformerPolicy {
   TokenCoefficients coefficients_;
 };
 
-// TransformerTrainer: what training asks of a transformer, wherever it is: on the CPU (TransformerPolicy) or on a device
-// (DeviceTransformer).
+// TransformerTrainer: the interface of a transformer in training, on the CPU (TransformerPolicy) or on a device (DeviceTransformer).
 
-/// Calls per on-policy step: sample(), refer() if loss.kl > 0, learn(). Per PPO epoch after the first: read_again(), learn(). They are
-/// explained where TransformerPolicy has them. One on a device throws Failure(Exit::device) when that fails.
+/// Calls per on-policy step: sample(), refer() if loss.kl > 0, learn(). Per PPO epoch after the first: read_again(), learn().
+/// See TransformerPolicy for each call. On a device every call throws Failure(Exit::device) when the device fails.
 struct TransformerTrainer {
   std::function<void(const std::uint16_t* prompt, const std::uint32_t* word)> sample;
   std::function<void()> read_again, refer;
@@ -91,18 +93,18 @@ struct TransformerTrainer {
   std::function<void(int updates_done)> restored;
 };
 
-/// What one is made from.
+/// Inputs from which a TransformerTrainer is made.
 struct TransformerTraining {
   TransformerConfig config;
   TransformerShape shape;
-  int prompts, per_prompt;  ///< of a batch
+  int prompts, per_prompt;  ///< prompts of a batch, and responses to each
   OptimizerConfig optimizer;
-  int updates;  ///< in all: they make the schedule
+  int updates;  ///< of the whole training, for the learning-rate schedule
   TransformerStart start;
 };
 using MakeTrainer = std::function<TransformerTrainer(const TransformerTraining&)>;
 
-/// The trainer that `of` is, which it keeps alive.
+/// Makes a TransformerTrainer that calls `of` and keeps it alive.
 template <class T>
 TransformerTrainer trainer_of(std::shared_ptr<T> of) {
   return {
@@ -119,7 +121,7 @@ TransformerTrainer trainer_of(std::shared_ptr<T> of) {
   };
 }
 
-/// On the CPU.
+/// Makes a TransformerTrainer on the CPU.
 inline TransformerTrainer cpu_trainer(const TransformerTraining& t, Isa isa) {
   return trainer_of(std::make_shared<TransformerPolicy>(t.config, t.shape, t.prompts, t.per_prompt, t.optimizer, t.updates, t.start, isa));
 }

@@ -1,4 +1,4 @@
-// The transformer's stages on many rows in float: norms, GELU, attention, the vocabulary, Adam; one table per instruction set.
+// Declares the transformer's stages on many rows of floats: norms, GELU, attention, vocabulary, Adam; one table per instruction set.
 #pragma once
 #include <cstdint>
 
@@ -7,71 +7,73 @@
 
 namespace odrpo {
 
-/// Sizes that attention needs; rooms are multiples of 8.
+/// Sizes of attention. A room is a number of keys rounded up to a multiple of 8.
 struct AttentionShape {
   int width, heads;
-  int prompt, prompt_room;      ///< P and the room of its keys
-  int response, response_room;  ///< largest number of response rows of a sequence, and the room of their keys
+  int prompt, prompt_room;      ///< tokens of a prompt, and the room for their keys
+  int response, response_room;  ///< largest number of response rows of a sequence, and the room for their keys
   int keys_room() const { return prompt_room + response_room; }
   int head_width() const { return width / heads; }
 };
 
-/// What attention keeps of one layer between slices: keys in blocks of eight, element by element, so that a query meets eight at once.
+/// One layer's keys and values for B prompts and S sequences, kept from token to token. Keys are stored in blocks of eight, element by
+/// element, so that a query is multiplied with eight keys at once.
 struct KeyCache {
   float* prompt_keys;  ///< [B][heads][prompt_room / 8][head width][8]
-  float* prompt_qkv;   ///< [B P][3 width], the prompts' rows
+  float* prompt_qkv;   ///< [B P][3 width], queries, keys and values (q | k | v) of the prompts' rows
   float* keys;         ///< [S][heads][response_room / 8][head width][8]
   float* values;       ///< [S][heads][response_room][head width]
 };
 
-/// Pointers to the rows of attention's backward pass, of one layer.
+/// Inputs, output and scratch of attention's backward pass through one layer.
 struct AttentionGradient {
   const float *qkv, *probability, *dmixed;  ///< [rows][3 width], [rows][heads][keys_room], [rows][width]
   float* dqkv;                         ///< [rows][3 width], overwritten
-  const int* place;                    ///< [S][response]: the row of a sequence's token
-  const int* count;                    ///< [S]: how many of them there are
-  int per_prompt;                      ///< sequences per prompt: those of prompt b are b per_prompt …
-  float* scratch;                      ///< attention_scratch floats
+  const int* place;                    ///< [S][response]: the row of token t of a sequence
+  const int* count;                    ///< [S]: number of rows of a sequence
+  int per_prompt;                      ///< sequences per prompt; the first one of prompt b is b per_prompt
+  float* scratch;                      ///< attention_scratch() floats
 };
 
-/// Adam's scalars of one step (see PendingStep), and the factor of the gradient that clips it.
+/// Adam's scalars of one step (see PendingStep), and the factor that clips the gradient.
 struct AdamStep {
   float factor, beta1, beta2, eps;
   PendingStep step;
 };
 
-/// Counts (rows, n) are free; widths are multiples of 8, heads are 8, 16 or 32 wide.
+/// The transformer's batch stages. Any number of rows is allowed; widths are multiples of 8, heads are 8, 16 or 32 wide.
 struct TransformerStages {
-  /// x[i] = token[id[i]] + position[at[i]].
+  /// Embedding: x[i] = token[id[i]] + position[at[i]].
   void (*embed)(int rows, int width, const std::uint16_t* id, const int* at, const float* token, const float* position, float* x);
-  /// inverse[i] = 1 / sqrt(mean(x^2) + eps), y = gain x inverse.
+  /// RMSNorm: inverse[i] = 1 / sqrt(mean(x^2) + eps), y = gain x inverse.
   void (*norm)(int rows, int width, const float* x, const float* gain, float* inverse, float* y);
-  /// y = gain x inverse, from the inverse that `norm` kept.
+  /// RMSNorm again, from the inverse that `norm` returned: y = gain x inverse.
   void (*norm_again)(int rows, int width, const float* x, const float* gain, const float* inverse, float* y);
-  /// dx += and dgain += what the norm hands back.
+  /// Backward pass of norm: adds the gradients by x and by gain to dx and dgain.
   void (*norm_backward)(int rows, int width, const float* x, const float* gain, const float* inverse, const float* dy, float* dx,
                         float* dgain);
   /// y = gelu(x); n a multiple of 8.
   void (*gelu)(std::size_t n, const float* x, float* y);
-  /// y = gelu(x) again, and d <- d gelu'(x).
+  /// Backward pass of gelu: d <- d gelu'(x). Computes y = gelu(x) again, since the forward pass does not keep it.
   void (*gelu_backward)(std::size_t n, const float* x, float* d, float* y);
-  /// The rows of all prompts ([B][P]): keeps their keys, then attends among them.
+  /// Attention within the prompts ([B][P] rows): stores their keys, then each row attends to its prompt up to itself.
   void (*attend_prompts)(const AttentionShape&, const KeyCache&, int prompts, float* probability, float* mixed);
-  /// Token t of `rows` sequences, each after its prompt: keeps keys and values, then attends to the prompt and to tokens 0..t.
+  /// Attention of token t of `rows` sequences: stores keys and values, then attends to the prompt and to tokens 0..t.
   void (*attend)(const AttentionShape&, const KeyCache&, int rows, const int* sequence, int per_prompt, int t, const float* qkv,
                  float* probability, float* mixed);
-  /// Backward of both, for all prompts and their sequences.
+  /// Backward pass of attend_prompts and attend, for all prompts and their sequences.
   void (*attend_backward)(const AttentionShape&, const KeyCache&, int prompts, const AttentionGradient&);
-  /// log_total = ln sum e^(logit / temperature) and the entropy of each row.
+  /// log_total = ln sum e^(logit / temperature) and the entropy (nats) of each row.
   void (*probabilities)(int rows, int vocabulary, const float* logits, float inverse_temperature, float* log_total, float* entropy);
-  /// The token each word picks from one row (definition::pick).
+  /// Picks `count` tokens from one row of logits, one for each random word, as definition::pick does (temperature, top-p).
   void (*pick)(int vocabulary, const float* logits, float inverse_temperature, float log_total, float top_p, int count,
                const std::uint32_t* word, int stride, std::uint16_t* token);
-  /// d[row][a] = -inverse_temperature p_a (coefficient + bonus (ln p_a + entropy)): all but what the chosen tokens add.
+  /// Gradient by the logits without the terms of the chosen tokens:
+  /// d[row][a] = -inverse_temperature p_a (coefficient + bonus (ln p_a + entropy)).
   void (*logit_gradient)(int rows, int vocabulary, const float* logits, float inverse_temperature, const float* log_total,
                          const float* entropy, const float* coefficient, const float* bonus, float* d);
-  double (*square_sum)(std::size_t n, const float* x);  ///< n a multiple of 8
-  /// One dense ascent step of Adam; n a multiple of 8.
+  double (*square_sum)(std::size_t n, const float* x);  ///< sum of squares; n a multiple of 8
+  /// One ascent step of Adam on all n parameters; n a multiple of 8.
   void (*adam)(std::size_t n, const AdamStep&, const float* gradient, float* theta, float* m, float* v);
 };
 const TransformerStages& transformer_stages(Isa isa);

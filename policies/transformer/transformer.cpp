@@ -1,4 +1,4 @@
-// Shapes of the two sizes, refusals, tables of weights, hashed starts, LoRA.
+// Computes shapes and weight tables, generates weights from hashes, merges LoRA adapters, and refuses configs that cannot be built.
 #include "policies/transformer/transformer.hpp"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ std::string refuse_transformer(const TransformerConfig& config, const Transforme
   return {};
 }
 
-// Tables of blocks, hashed starts, and LoRA's merge and chain rule.
+// Tables of weight blocks, weights at the start, merging of LoRA's adapters and their gradient.
 
 namespace {
 
@@ -55,7 +55,8 @@ std::size_t append(std::vector<WeightBlock>& blocks, std::size_t& count, std::st
 }  // namespace
 
 WeightTable weight_table(const TransformerShape& s) {
-  // GPT-2's start, wider because the model is narrow; what is added to the residual stream shrinks with the number of additions
+  // initial deviations as in GPT-2, larger because the model is narrow; matrices that add to the residual stream get smaller ones with more
+  // layers
   const double wide = 0.04, residual = wide / math::sqrt(2.0 * s.layers);
   WeightTable t;
   auto& blocks = t.blocks;

@@ -1,4 +1,4 @@
-// Policy `transformer`: a small decoder-only language model; its config, its shape, its parameters, what it learns by, and what is refused.
+// Declares policy `transformer`, a small decoder-only language model: config, shape, parameters, loss, and the reasons to refuse a config.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -27,14 +27,14 @@ inline constexpr Word<HeadKind> head_words[] = {
 struct TransformerConfig {
   TransformerSize size = TransformerSize::small;
   HeadKind head = HeadKind::tied;
-  int lora_rank = 0;         ///< 0 = all weights are trained
-  double lora_alpha = 32.0;  ///< adapters count alpha / rank
+  int lora_rank = 0;         ///< rank of LoRA's adapters; 0 = no adapters, all weights are trained
+  double lora_alpha = 32.0;  ///< adapters are scaled by lora_alpha / lora_rank
   double temperature = 1.0;
   double top_p = 1.0;
-  double eval_temperature = 0.0;  ///< 0 = always the likeliest token
+  double eval_temperature = 0.0;  ///< temperature of evaluated responses; 0 = always the likeliest token
   bool operator==(const TransformerConfig&) const = default;
 };
-/// Adapters and sampling start after the supervised steps.
+/// lora_alpha has an effect only with adapters, and not in the supervised steps before training.
 inline constexpr OnlyIf adapters_only = above("lora_rank", 0) && training_only;
 template <class V>
 void describe(V& v, TransformerConfig& c) {
@@ -50,19 +50,19 @@ void describe(V& v, TransformerConfig& c) {
            training_only);
 }
 
-/// Sizes of one model and its sequences: `prompt` tokens, then at most `response` tokens, the end token among them.
+/// Sizes of a model and its sequences: a sequence is `prompt` tokens, then at most `response` tokens with the end token.
 struct TransformerShape {
   int vocabulary = 64, prompt = 8, response = 24;
   int width = 64, layers = 2, heads = 4;
   bool tied = true;
-  int end = 0;  ///< the end token
+  int end = 0;  ///< id of the end token
   int context() const { return prompt + response; }
   int head_width() const { return width / heads; }
   int hidden() const { return 4 * width; }
 };
 TransformerShape transformer_shape(const TransformerConfig& config, int vocabulary, int prompt, int response, int end);
 
-/// Why this model cannot be built or trained, in words for a user; empty = it can.
+/// Why this model cannot be built or trained, as a message for the user; empty if it can.
 std::string refuse_transformer(const TransformerConfig& config, const TransformerShape& shape);
 
 enum class TokenMean { token_mean, sequence_mean, sequence_sum };
@@ -82,37 +82,37 @@ struct TransformerLoss {
   double entropy = 0.0;
 };
 
-// The transformer's parameters: one flat array with named blocks, hash-initialised; LoRA's adapters likewise, and how they join the
-// weights.
+// The transformer's parameters: one flat array of named blocks, filled with hashed random numbers. LoRA's adapters have such an array too,
+// and are merged into the weights.
 
 /// A named matrix [rows][columns] in a flat array.
 struct WeightBlock {
   std::string name;
   std::size_t at;
   int rows, columns;
-  double deviation;  ///< of its normal start; 0 = starts at `start`
+  double deviation;  ///< standard deviation of its random normal start; 0 = all floats start at `start`
   double start = 0;
   std::size_t count() const { return static_cast<std::size_t>(rows) * columns; }
 };
 
-/// Where each matrix of the model stands; all are row-major [in][out].
+/// Where each matrix of the model begins in the flat array; all are row-major [in][out]. V = vocabulary, d = width.
 struct WeightTable {
   struct Layer {
     std::size_t norm1, qkv, out, norm2, up, down;
   };
   std::size_t token, position, final_norm, head;  ///< [V][d], [context][d], [d], [d][V] (untied; tied: not there)
   std::vector<Layer> layer;                       ///< [d], [d][3d] (q | k | v), [d][d], [d], [d][4d], [4d][d]
-  std::vector<WeightBlock> blocks;                ///< in the array's order
-  std::size_t count = 0;                          ///< of floats in all, a multiple of 8
+  std::vector<WeightBlock> blocks;                ///< all matrices, in the array's order
+  std::size_t count = 0;                          ///< number of floats, a multiple of 8
 };
 WeightTable weight_table(const TransformerShape& shape);
 
-/// One adapter: W[:, column .. column + columns) of block `weight` gets + (alpha / rank) A B, A [rows][rank], B [rank][columns].
+/// One LoRA adapter: adds (alpha / rank) A B to columns column .. column + columns - 1 of a matrix W, A [rows][rank], B [rank][columns].
 struct Adapter {
   std::string name;
   std::size_t weight;  ///< first float of the adapted matrix
   int rows, stride, column, columns;
-  std::size_t a, b;  ///< in the adapters' own flat array
+  std::size_t a, b;  ///< where A and B begin in the adapters' flat array
 };
 struct AdapterTable {
   std::vector<Adapter> adapters;    ///< q, k, v, out, up, down of each layer
@@ -123,22 +123,23 @@ struct AdapterTable {
 };
 AdapterTable adapter_table(const TransformerShape& shape, const WeightTable& table, const TransformerConfig& config);
 
-/// Fills the blocks from a key: block i's element j is a normal number of (key, i, j / 2), times the block's deviation.
+/// Fills the blocks with normal random numbers times each block's deviation. Those of elements j and j + 1 (j even) of block i come from
+/// the random word of (key, part, i, j / 2).
 void init_blocks(const std::vector<WeightBlock>& blocks, std::uint64_t key, std::uint32_t part, float* values);
 
-/// What a transformer starts from.
+/// Weights and adapters before the first update.
 struct TransformerStart {
   std::vector<float> weights;   ///< [weight_table(shape).count]
   std::vector<float> adapters;  ///< [adapter_table(…).count]; empty without LoRA
 };
-/// That of a policy's key; `warm` are the weights of a warm start, or none.
+/// Generates the start from a random key. `warm` = weights after supervised steps, instead of random ones; empty = none.
 TransformerStart transformer_start(const TransformerConfig& config, const TransformerShape& shape, std::uint64_t key,
                                    std::span<const float> warm = {});
 
-/// weights = base + scale A B on every adapted matrix, by `engine`; `scratch` is resized.
+/// Computes weights = base + scale A B on every adapted matrix, with the products of `engine`; resizes `scratch`.
 void merge_adapters(const AdapterTable& table, const Products& engine, const float* base, std::size_t count, const float* adapters,
                     float* weights, std::vector<float>& scratch);
-/// The adapters' gradient from that of the merged weights: dA = scale dW B', dB = scale A' dW.
+/// The adapters' gradient from the gradient dW of the merged weights: dA = scale dW B', dB = scale A' dW (' = transposed).
 void adapter_gradient(const AdapterTable& table, const Products& engine, const float* adapters, const float* weight_gradient,
                       float* gradient, std::vector<float>& scratch);
 

@@ -1,4 +1,4 @@
-// The transformer's stages of one instruction set: compiled once per ISA into its own namespace.
+// Implements the transformer's stages for one instruction set; compiled once for each, into its own namespace.
 #include "kernels/math.hpp"
 #include "kernels/simd.hpp"
 #include "policies/transformer/elementwise.hpp"
@@ -59,7 +59,7 @@ static void gelu_backward(std::size_t n, const float* x, float* d, float* y) {
 }
 
 static double square_sum(std::size_t n, const float* x) {
-  // chunks of 2048 in float lanes, their sums in double
+  // adds chunks of 2048 in float lanes, and the chunks' sums in double
   double sum = 0;
   for (std::size_t i = 0; i < n; i += 2048) {
     f32x8 part = splat(0);
@@ -90,7 +90,7 @@ static void probabilities(int rows, int vocabulary, const float* logits, float i
     const float top = max_halves(largest) * inverse_temperature;
     f32x8 total = splat(0), moment = splat(0);
     for (int a = 0; a < vocabulary; a += 8) {
-      // no logit comes near -1e30, whose exponent is 0; -200 stands for it so that 0 times it is 0
+      // lanes past the vocabulary have logit -1e30; z is at least -200, where e^z is 0 and 0 times z is 0
       const f32x8 z = max(load_some(logits + a, vocabulary - a, -1e30f) * inverse_temperature - top, splat(-200.0f)), e = exp_negative(z);
       total += e;
       moment += e * z;
@@ -108,7 +108,7 @@ static void pick(int vocabulary, const float* logits, float inverse_temperature,
     const f32x8 z = load_some(logits + a, vocabulary - a, -1e30f) * inverse_temperature - log_total, e = exp_negative(min(z, splat(0)));
     store(at + a, e);
   }
-  // top-p: the likeliest tokens, of equals the first, until they hold the share; those above (least, last) stay
+  // top-p: takes the likeliest tokens, the first of equals, until they hold the share; (least, last) = probability, index of the last taken
   float least = -1;
   int last = vocabulary;
   if (top_p < 1) {

@@ -1,4 +1,4 @@
-// Fresh seeds, tests, checks.
+// Computes the advice: trains finalists on fresh seeds, tests them against the best, and checks the advised choice.
 #include "train/advice/advice.hpp"
 
 #include <fmt/format.h>
@@ -17,11 +17,11 @@
 namespace odrpo {
 namespace {
 
-constexpr int first_fresh = 1 << 16;      // a seed index beyond those of the race
-constexpr int points = 12;                // of a choice's gain against cost
-constexpr double as_cheap = 0.9;          // costs that differ by less, for instance because steps are whole, count as the same
-constexpr double usual_near_rates = 2.5;  // learning rates that the report trains of a choice, about
-constexpr std::size_t most_thorough = 4;  // choices on the toy language model
+constexpr int first_fresh = 1 << 16;      // first seed index of the report, beyond those of the race
+constexpr int points = 12;                // on a choice's curve of gain against cost
+constexpr double as_cheap = 0.9;          // costs with a larger ratio count as the same, for instance because steps are whole numbers
+constexpr double usual_near_rates = 2.5;  // about how many learning rates of a choice the report trains
+constexpr std::size_t most_thorough = 4;  // choices that are checked on the toy language model, at most
 
 std::vector<GainPoint> curve_of(const std::vector<std::vector<const Outcome*>>& outcomes, double cost, int steps) {
   std::vector<GainPoint> curve;
@@ -38,7 +38,7 @@ std::vector<GainPoint> curve_of(const std::vector<std::vector<const Outcome*>>& 
   return curve;
 }
 
-// Each learning rate of one policy beside each of the others, the choice's own first.
+// All combinations of the policies' learning rates; the choice's own rates come first.
 GainsAtRates gain_at_rates(const std::vector<std::vector<std::vector<const Outcome*>>>& outcomes) {
   GainsAtRates gains{std::vector<double>(outcomes.front().front().size(), 0.0)};
   for (const auto& policy : outcomes) {
@@ -75,7 +75,7 @@ class Adviser {
   std::vector<Gains> gains_;  // [choice], on the fresh seeds, in the order of advice.report
 };
 
-// the finalists on fresh seeds, at their learning rates and at those near them
+// Trains the finalists on fresh seeds, at their own learning rates and at those near them; sorts them by mean gain.
 bool Adviser::report(const JudgeWorld& judge, double later) {
   const std::vector<Contender>& finalists = advice.race.finalists;
   const std::size_t policies = question_.policies.size();
@@ -125,7 +125,7 @@ bool Adviser::report(const JudgeWorld& judge, double later) {
     advice.report.push_back(std::move(choice));
     gains_.push_back(std::move(gains));
   }
-  // best first
+  // sorts by mean gain, best first
   std::vector<std::size_t> order(advice.report.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -137,8 +137,8 @@ bool Adviser::report(const JudgeWorld& judge, double later) {
   return true;
 }
 
-// Who is worse than the best, and the cheapest of the others: the cheapest in the unit of the question; of those the one with the fewest
-// answers to generate, unless the price pays for them; of those the best.
+// Finds the choices that are worse than the best, and advises one of the others: the cheapest in the question's unit. Ties go to the fewest
+// answers to generate, unless the price pays for answers; then to the best mean gain.
 void Adviser::compare() {
   std::vector<GainsAtRates> gain;
   std::vector<double> finer;
@@ -169,7 +169,7 @@ void Adviser::find_simplest() {
 }
 
 void Adviser::compare_votes() {
-  std::map<int, std::size_t> best;  // by N: chosen on the tuning seeds
+  std::map<int, std::size_t> best;  // best choice by N, chosen on the tuning seeds
   for (std::size_t i = 0; i < advice.report.size(); ++i) {
     const auto [at, is_new] = best.try_emplace(advice.report[i].from.choice.votes, i);
     if (!is_new && advice.report[i].from.tuning_mean() > advice.report[at->second].from.tuning_mean()) at->second = i;
@@ -184,7 +184,7 @@ void Adviser::compare_votes() {
   }
 }
 
-// `of`: places in the report, in the order of `gain`; the advised choice is among them
+// `of`: indices in the report, in the order of `gain`. The advised choice is among them.
 void Adviser::add_check(CheckKind kind, const std::string& name, const std::vector<std::size_t>& of, const std::vector<std::vector<double>>& gain) {
   std::vector<GainsAtRates> at_own_rates;
   for (const std::vector<double>& seeds : gain) at_own_rates.push_back({seeds});
@@ -223,7 +223,8 @@ bool Adviser::check(const CheckWorld& world, const std::vector<std::size_t>& of,
   return true;
 }
 
-// The advised choice, the best, the best with the fewest calls about an answer, then the best of the other estimators.
+// The choices to check on the toy language model: the advised one, the best, and the best with the fewest calls about an answer. Then
+// follows the best of each other estimator.
 std::vector<std::size_t> Adviser::thorough_choices() const {
   std::vector<std::size_t> of;
   const auto add = [&](std::size_t i) {

@@ -1,4 +1,4 @@
-// Tunes the learning rates, then trains on fresh seeds.
+// Trains reported choices with another judge or in another world: tunes their learning rates, then trains on fresh seeds.
 #include <algorithm>
 #include <iterator>
 
@@ -8,10 +8,10 @@
 namespace odrpo {
 namespace {
 
-constexpr int first_seed = 1 << 17;  // an index beyond those of the race and of the report
-constexpr double out_of_reach_of_best = 0.01, points_out_of_reach = 2;  // p, and points behind the best on the tuning seeds
+constexpr int first_seed = 1 << 17;  // first seed index of checks, beyond those of the race and of the report
+constexpr double out_of_reach_of_best = 0.01, points_out_of_reach = 2;  // p and points behind the best; both are needed
 constexpr double factors[] = {1, 1 / 3.0, 3};
-// the toy language model's: from its suites (docs/toy-lm.md)
+// Learning rates on the toy language model, from its suites (docs/toy-lm.md).
 constexpr double toy_rates[] = {1e-3, 2e-3, 4e-3, 8e-3};
 
 std::vector<double> rates_of(const CheckWorld& world, const Contender& choice, std::size_t policy) {
@@ -21,7 +21,7 @@ std::vector<double> rates_of(const CheckWorld& world, const Contender& choice, s
   return rates;
 }
 
-// Those that may be the best, by a margin and a one-sided paired t test, and the needed one.
+// [choice] true if it may be the best, by a margin and a one-sided paired t test, or is the needed choice.
 std::vector<bool> reaches_best(const GainsAtRates& tuning, std::size_t needed) {
   const auto best = std::max_element(tuning.begin(), tuning.end(), [](const auto& a, const auto& b) { return mean_of(a) < mean_of(b); });
   std::vector<bool> reaches;
@@ -78,7 +78,7 @@ std::optional<std::vector<Gains>> gains_in(const AdviceQuestion& question, const
         of.resize(rates_of(world, choices[c], p).size());
         for (auto& at_rate : of) at_rate.push_back(100 * (*tuned)[i++].gain);
       }
-  std::vector<std::vector<double>> best(choices.size());  // [choice][policy] learning rate
+  std::vector<std::vector<double>> best(choices.size());  // [choice][policy] best learning rate
   GainsAtRates tuning;                                    // [choice][seed] mean over policies at that rate
   for (std::size_t c = 0; c < choices.size(); ++c) {
     Gains at_best;

@@ -1,4 +1,4 @@
-// Fits to halves of the prompts, on several threads.
+// Fits a judge to a file of scores, and further judges to random halves of its prompts, on several threads.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace odrpo {
 namespace {
 
-constexpr std::uint32_t half_draws = 0x68616c66;  // tells the key of these draws from the keys of seeds
+constexpr std::uint32_t half_draws = 0x68616c66;  // gives these draws a random key apart from the keys of seeds
 
 JudgeWorld judge_world(const std::string& name, const LatentScale& judge, const Outliers& outliers, CheckKind kind = CheckKind::sampled_judge) {
   RaterConfig rater;
@@ -54,7 +54,7 @@ std::optional<FileJudges> judges_of(const ScoreTable& whole, const std::string& 
   judges.fitted = judge_world("judge", fit.judge, fit.outliers);
   options.whole = &fit;
 
-  // the check's two halves are sampled judges too
+  // goodness_of_fit() fits two halves of the prompts: they are sampled judges too
   GoodnessOfFit check;
   std::vector<std::optional<JudgeWorld>> made(static_cast<std::size_t>(std::max(drawn - 2, 0)) + 2);  // unused, resampled, sampled
   std::vector<std::string> why(made.size());

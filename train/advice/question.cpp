@@ -1,4 +1,4 @@
-// Choices, costs, and the run of a choice.
+// Lists and compares choices, computes their costs, and makes the run of a choice.
 #include "train/advice/question.hpp"
 
 #include <fmt/format.h>
@@ -20,9 +20,9 @@
 namespace odrpo {
 namespace {
 
-constexpr int usual_rollouts = 8;   // of the training whose cost is the budget
-constexpr double rounding = 1e-9;   // a quotient that is whole but for its rounding stays so
-constexpr int most_stop_votes = 8;  // times k - 1: beyond, equal scores have come long before
+constexpr int usual_rollouts = 8;   // answers to a prompt in the training whose cost is the budget
+constexpr double rounding = 1e-9;   // a rounding error does not cost a step
+constexpr int most_stop_votes = 8;  // largest N of rule `stop`, times k - 1: beyond, k equal scores have come long before
 
 void add_rules(const AdviceQuestion& question, int votes, int judges, std::vector<AdviceChoice>& rules) {
   for (const VoteRule rule : question.rules) switch (rule) {
@@ -38,7 +38,7 @@ void add_rules(const AdviceQuestion& question, int votes, int judges, std::vecto
         for (int k = 2; k <= 3; ++k)
           if (votes > 2 * (k - 1) && votes <= most_stop_votes * (k - 1)) rules.push_back({.votes = votes, .rule = rule, .stop = k});
         break;
-      case VoteRule::expected:  // further calls of one judge say the same
+      case VoteRule::expected:  // a judge's expected score is the same in each of its calls
         if (votes <= judges) rules.push_back({.votes = votes, .rule = rule});
         break;
     }
@@ -127,7 +127,7 @@ RunSpec spec_of(const AdviceQuestion& question, const Trial& trial) {
   spec.estimator_name = question.estimators[trial.choice.estimator].name;
   spec.estimator = question.estimators[trial.choice.estimator].config;
   spec.policy.kind = trial.policy;
-  if (trial.policy == PolicyKind::transformer) {  // as suite toy-lm-quickstart
+  if (trial.policy == PolicyKind::transformer) {  // settings of suite toy-lm-quickstart
     spec.env.kind = WorldKind::toy_lm;
     spec.policy.transformer.eval_temperature = 1;
     spec.policy.learning.warm_steps = 1200;
@@ -154,13 +154,13 @@ RunSpec spec_of(const AdviceQuestion& question, const Trial& trial) {
   return spec;
 }
 
-// Paired tests against one choice.
+// Compares choices with one of them by paired tests.
 
 double mean_of(const std::vector<double>& gain) { return std::accumulate(gain.begin(), gain.end(), 0.0) / static_cast<double>(gain.size()); }
 
 namespace {
 
-// By how much gains are ahead of those at each of the other's rates, and of what a finer grid could add to them.
+// By how much gains are ahead of the other choice's at each of its rates, after `finer` is added to the other's.
 std::vector<Lead> leads_over(const std::vector<double>& gain, const GainsAtRates& other, double finer) {
   std::vector<Lead> leads;
   for (std::vector<double> there : other) {

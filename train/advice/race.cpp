@@ -1,4 +1,4 @@
-// Stages of the race: who trains on which seeds, who goes on.
+// Runs the stages of the race: trains choices on more and more tuning seeds, and drops those that fall behind.
 #include "train/advice/race.hpp"
 
 #include <fmt/format.h>
@@ -22,29 +22,29 @@
 namespace odrpo {
 namespace {
 
-// A stage trains on tuning seeds up to this share of all, and lets so many choices go on.
+// A stage of the race trains on a share of the tuning seeds, and keeps a number of choices.
 struct RaceStage {
-  int share_of_16;   // tuning seeds so far, sixteenths of all
-  std::size_t keep;  // choices
-  int spacing;       // of the learning rates that train: a choice's best and its neighbours
+  int share_of_16;   // tuning seeds up to this stage, in sixteenths of all
+  std::size_t keep;  // choices that go on, at most, besides the best of each feature
+  int spacing;       // places between the learning rates that train: a choice's best and its two neighbours
 };
 constexpr std::size_t all_choices_go_on = std::numeric_limits<std::size_t>::max();
 constexpr RaceStage stages[] = {{1, all_choices_go_on, first_spacing}, {1, 80, coarse_spacing}, {3, 32, coarse_spacing},
                                 {6, 20, fine_spacing},                 {10, 14, fine_spacing},  {16, 10, fine_spacing}};
 constexpr int rates_of_stage = 3;  // the best and its neighbours
-constexpr std::size_t best_of_each = 1;  // of each N, G, rule and estimator, and of the simple ones: goes on whatever its rank
-constexpr double falls_behind = 0.05;    // two-sided p of a paired t test against the best: a choice that is so much worse leaves
+constexpr std::size_t best_of_each = 1;  // choices of each N, G, rule and estimator, and simple ones, that go on whatever their rank
+constexpr double falls_behind = 0.05;    // a choice leaves that is worse than the best with a two-sided p below this (paired t test)
 
-constexpr int most_steps = 10'000'000;  // of a training
+constexpr int most_steps = 10'000'000;  // steps of one training, at most
 constexpr double share_of_half_width = 0.1;
-constexpr double out_of_reach = 0.001;  // one-sided p: a learning rate that makes a choice so much worse than another does not make it better
+constexpr double out_of_reach = 0.001;  // one-sided p below which a choice at some learning rate is surely worse than another choice
 
-// A choice of the race with the gains of all its trainings.
+// A choice in the race, with the gains of all its trainings.
 struct Runner {
   Contender is;
-  std::vector<RateSearch> rates;  // of each policy
+  std::vector<RateSearch> rates;  // by policy
 
-  // as if a finer grid had added what its parabola says
+  // the tuning gains plus what a finer grid of rates could add (RateSearch::finer)
   std::vector<double> value() const {
     std::vector<double> value = is.tuning;
     for (double& gain : value) gain += is.finer;
@@ -67,14 +67,14 @@ void settle_rates(Runner& runner) {
   }
 }
 
-using Feature = std::tuple<int, int>;  // which part of a choice, and its value
+using Feature = std::tuple<int, int>;  // a property of a choice (number of the property, value): N, G, rule, estimator, is simple
 std::vector<Feature> features_of(const AdviceQuestion& question, const AdviceChoice& c) {
   std::vector<Feature> features{{0, c.votes}, {1, c.rollouts}, {2, static_cast<int>(c.rule) * 16 + c.stop}, {3, static_cast<int>(c.estimator)}};
   if (is_simple(question, c)) features.push_back({4, 0});
   return features;
 }
 
-// Those that go on, best first: not significantly worse than the best and among the first `keep`; and the best of each feature.
+// The choices that go on, best first: the first `keep` that are not significantly worse than the best, and the best of each feature.
 std::vector<Runner> those_that_go_on(const AdviceQuestion& question, std::vector<Runner> runners, std::size_t keep) {
   const auto height = [](const Runner& runner) { return runner.is.tuning_mean() + runner.is.finer; };
   std::stable_sort(runners.begin(), runners.end(), [&](const Runner& a, const Runner& b) { return height(a) > height(b); });
@@ -91,14 +91,13 @@ std::vector<Runner> those_that_go_on(const AdviceQuestion& question, std::vector
   return on;
 }
 
-// A learning rate of a runner that trains on all seeds up to some number.
+// A learning rate of a runner that is to train on all seeds up to some number.
 struct WantedRate {
   std::size_t runner, policy;
   int place;
 };
 
-// Trains the wanted rates on the seeds that they lack. `wanted` has those of a policy, and of a rule and number of calls, as neighbours: they
-// share a rated world.
+// Trains the wanted rates on the seeds that they lack. In `wanted` the rates of one policy are neighbours, since its runs share a world.
 bool train_rates(const AdviceQuestion& question, const JudgeWorld& judge, std::vector<Runner>& runners, const std::vector<WantedRate>& wanted,
                  int seeds, Trials& trials, AdviceWork& work, double later) {
   std::vector<RunSpec> runs;
@@ -124,11 +123,11 @@ std::vector<WantedRate> rates_around_best(int spacing, const std::vector<Runner>
   return wanted;
 }
 
-// Trainings of the stages from `first` on, about.
+// About how many trainings the stages from `first` on take.
 double runs_of_stages(std::size_t first, std::size_t runners, const AdviceQuestion& question) {
   double runs = 0;
   for (std::size_t s = first; s < std::size(stages); ++s) {
-    const bool closer = s > 0 && stages[s].spacing != stages[s - 1].spacing;  // all but the best are new, and train on all seeds
+    const bool closer = s > 0 && stages[s].spacing != stages[s - 1].spacing;  // all rates but the best are new and train on all seeds
     const int before = s == 0 ? 0 : stages[s - 1].share_of_16, fresh = stages[s].share_of_16 - before;
     runs += static_cast<double>(s == 0 ? runners : std::min(runners, stages[s - 1].keep)) *
             (rates_of_stage * fresh + (closer ? (rates_of_stage - 1) * before : 0));
@@ -136,9 +135,9 @@ double runs_of_stages(std::size_t first, std::size_t runners, const AdviceQuesti
   return runs * static_cast<double>(question.policies.size()) * question.tuning_seeds / 16;
 }
 
-// Tries rates around the best ones of the finalists until a finer grid could add at most a tenth of the half-width that a difference between
-// choices has on the report's seeds, as the tuning seeds estimate it: with more, equal choices get stars that only say where their rates lie on
-// the grid (tests/train/advice/comparison_test.cpp).
+// Trains rates around the finalists' best ones until a finer grid could add little: at most share_of_half_width of a half-width. That
+// half-width is of a difference between choices on the report's seeds, as the tuning seeds predict it. Otherwise equal choices would get
+// stars that only reflect where their rates lie on the grid (tests/train/advice/comparison_test.cpp).
 bool refine(const AdviceQuestion& question, const JudgeWorld& judge, std::vector<Runner>& runners, int seeds, Trials& trials, AdviceWork& work,
             double later) {
   for (;;) {
@@ -147,7 +146,7 @@ bool refine(const AdviceQuestion& question, const JudgeWorld& judge, std::vector
     const double factor = share_of_half_width * student_factor(question.report_seeds, 0.95) / std::sqrt(static_cast<double>(question.report_seeds));
     std::vector<double> tolerance(runners.size());
     for (std::size_t r = 0; r < runners.size(); ++r) tolerance[r] = factor * paired_difference(runners[r].is.tuning, leader->is.tuning).sd;
-    double& of_leader = tolerance[static_cast<std::size_t>(leader - runners.begin())];  // 0 so far; the least of the others, or its own
+    double& of_leader = tolerance[static_cast<std::size_t>(leader - runners.begin())];  // 0 so far; set below to the least of all
     of_leader = factor * mean_interval(leader->is.tuning).sd;
     of_leader = *std::min_element(tolerance.begin(), tolerance.end());
     std::vector<WantedRate> wanted;
@@ -160,10 +159,10 @@ bool refine(const AdviceQuestion& question, const JudgeWorld& judge, std::vector
   }
 }
 
-// Leaves the near rates of finalists out that change no comparison: at which the choice is out of reach of the best one and, where it is the
-// best with its number of calls, of the best with the fewest.
+// Drops near rates of finalists that can change no comparison. A near rate is dropped if the choice at that rate is surely worse than the
+// best choice. If the choice is the best with its number of calls, it must also be surely worse than the best with the fewest calls.
 void drop_hopeless_rates(std::vector<Runner>& runners) {
-  std::map<int, std::size_t> best_with;  // by N; runners are sorted
+  std::map<int, std::size_t> best_with;  // best runner by N; runners are sorted, best first
   for (std::size_t r = 0; r < runners.size(); ++r) best_with.try_emplace(runners[r].is.choice.votes, r);
   const std::size_t fewest = best_with.begin()->second;
   for (std::size_t r = 1; r < runners.size(); ++r) {
@@ -224,7 +223,7 @@ std::optional<double> pilot_calls(const AdviceQuestion& question, const JudgeWor
 std::optional<RaceResult> race(const AdviceQuestion& question, const JudgeWorld& judge, Trials& trials, AdviceWork& work,
                                double later_runs) {
   RaceResult result;
-  std::map<std::pair<int, int>, double> pilots;  // N and k of the rules that stop
+  std::map<std::pair<int, int>, double> pilots;  // calls by N and k of rule `stop`
   std::vector<Runner> runners;
   const std::vector<AdviceChoice> choices = all_choices(question, judge.rater);
   if (choices.empty()) fail(Exit::usage, "--rules and --votes leave no choice: mean needs two calls or more, mode and stop three");

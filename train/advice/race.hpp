@@ -1,5 +1,4 @@
-// The race of `judge advise`: all choices train on a few tuning seeds, those that fall behind leave, the others go on with more
-// (docs/advice.md).
+// Declares the race of `judge advise` (docs/advice.md): all choices train on a few tuning seeds, and the better ones go on with more seeds.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -16,34 +15,34 @@
 
 namespace odrpo {
 
-// Trains the trials of an advice on several threads, and remembers their outcomes, so that an interrupted advice goes on where it was.
+// Trials: trains the runs of an advice on several threads and remembers their outcomes, so that an interrupted advice can go on.
 
 struct RunSpec;
 
-/// What a training came to.
+/// Result of one training.
 struct Outcome {
   double gain = 0;   ///< share of the headroom at the end; 0 of a run that failed
-  double calls = 0;  ///< of the judge, as expected
+  double calls = 0;  ///< expected calls of the judge
   bool failed = false;
-  std::vector<double> gains;  ///< at the recorded steps, the first (0) and the last included; empty of a run that failed
-  std::vector<int> steps;     ///< those steps
+  std::vector<double> gains;  ///< gains at the recorded steps, from step 0 to the last; empty for a run that failed
+  std::vector<int> steps;     ///< the recorded steps
 };
 
 class Trials {
  public:
-  /// So many threads; `stop` is set from outside.
+  /// `jobs`: number of threads. `stop` is set from outside.
   Trials(int jobs, std::atomic<bool>& stop) : jobs_(jobs < 1 ? 1 : static_cast<std::size_t>(jobs)), stop_(stop) {}
 
-  /// Outcomes of the runs, in their order; runs that are known are not trained again. Nothing when it was stopped before the last one.
-  /// `on_progress(done)` is called from the calling thread, about ten times a second. Runs that share a world should be neighbours.
-  /// Throws Failure(Exit::limits) when there is not enough memory.
+  /// Trains the runs and returns their outcomes in the same order. A run whose outcome is known is not trained again. Nothing when it was
+  /// stopped before the last one. Calls `on_progress(done)` from the calling thread, about 50 times a second. Runs that share a world
+  /// should be neighbours. Throws Failure(Exit::limits) when there is not enough memory.
   std::optional<std::vector<Outcome>> train(std::span<const RunSpec> runs, const std::function<void(std::size_t)>& on_progress);
 
   std::size_t known() const { return known_.size(); }
-  std::size_t trained() const { return trained_; }  ///< by this object
-  /// All outcomes as text, for `load` of the same build; a line at its end tells damaged text.
+  std::size_t trained() const { return trained_; }  ///< runs trained by this object
+  /// All known outcomes as text, for load() of the same build. The last line is a digest that reveals damage.
   std::string saved(std::string_view build) const;
-  /// Takes saved outcomes over. False where the text is damaged or another build's: nothing is taken over.
+  /// Adds saved outcomes. Returns false, and adds none, where the text is damaged or of another build.
   bool load(std::string_view text, std::string_view build);
 
  private:
@@ -54,22 +53,22 @@ class Trials {
   std::size_t trained_ = 0;
 };
 
-/// How far an advice is. Runs of stages to come are an estimate.
+/// How far an advice is. The totals estimate the stages that have not begun.
 struct AdviceProgress {
   double runs_done = 0, runs_total = 0;
   double steps_done = 0, steps_total = 0;
-  double seconds_done = 0, seconds_total = 0;  ///< as the cost model estimates them, of one core
+  double seconds_done = 0, seconds_total = 0;  ///< of one core, by the cost model
 };
 
-/// Hours of one core that an advice may take, as estimated.
+/// Most hours of one core that an advice may take, by the cost model.
 inline constexpr double most_advice_hours = 48;
 
-/// Counts the work of all stages.
+/// Counts the work of all stages of an advice, and reports the progress.
 class AdviceWork {
  public:
   explicit AdviceWork(std::function<void(const AdviceProgress&)> on_progress) : on_progress_(std::move(on_progress)) {}
-  /// Trains the runs of a stage, after which about `later` runs like them are to come. Nothing when it was stopped.
-  /// Failure(Exit::limits) where all of it would take more than most_advice_hours.
+  /// Trains the runs of one stage. `later`: about how many runs like them follow. Nothing when it was stopped. Failure(Exit::limits) where
+  /// all of it would take more than most_advice_hours.
   std::optional<std::vector<Outcome>> train(Trials& trials, const std::vector<RunSpec>& runs, double later);
 
  private:
@@ -80,67 +79,68 @@ class AdviceWork {
 /// A choice that is still in the race.
 struct Contender {
   AdviceChoice choice;
-  int steps = 0;               ///< that the budget pays for
-  double calls = 1;            ///< about an answer, expected
-  std::vector<double> lr;                   ///< of each policy: the best on the tuning seeds
-  std::vector<std::vector<double>> near_lr;  ///< [policy] others near the best that may be as good (RateSearch::as_good), and matter
-  std::vector<double> tuning;               ///< [tuning seed] mean gain over policies at `lr`
-  double finer = 0;                         ///< that a finer grid of rates could add, mean over policies (RateSearch::finer)
+  int steps = 0;               ///< number that the budget pays for
+  double calls = 1;            ///< expected number about an answer
+  std::vector<double> lr;                   ///< [policy] the best learning rate on the tuning seeds
+  std::vector<std::vector<double>> near_lr;  ///< [policy] rates near the best that may be as good (RateSearch::as_good) and may matter
+  std::vector<double> tuning;               ///< [tuning seed] gain at `lr`, mean over policies
+  double finer = 0;                         ///< gain that a finer grid of rates could add, mean over policies (RateSearch::finer)
   double tuning_mean() const;
 };
 
-/// Expected calls about an answer, where calls may stop early: those of a short pilot training.
+/// Expected calls about an answer where calls may stop early, counted in a short pilot training. Nothing when it was stopped.
 std::optional<double> pilot_calls(const AdviceQuestion& question, const JudgeWorld& judge, const AdviceChoice& choice, Trials& trials);
 
 struct RaceResult {
-  std::vector<Contender> finalists;  ///< best first; with the best of each N, G, rule and estimator that the budget pays for, and the best simple one
-  std::size_t choices = 0;           ///< that began
-  std::size_t too_dear = 0;          ///< left out: the budget pays for fewer than fewest_steps
+  std::vector<Contender> finalists;  ///< best first; include the best of each affordable N, G, rule and estimator, and the best simple one
+  std::size_t choices = 0;           ///< number of choices that began
+  std::size_t too_dear = 0;          ///< number left out, because the budget pays for fewer than fewest_steps
 };
 
-/// About so many finalists there are.
+/// About how many finalists a race has.
 inline constexpr std::size_t usual_finalists = 16;
 
-/// `later`: runs that are to come afterwards, for progress. Nothing when it was stopped. Failure(Exit::usage) where no rule takes any of
-/// the question's N, Failure(Exit::limits) where the budget pays for no choice.
+/// Runs the race. `later`: number of runs that follow it, for the progress. Nothing when it was stopped. Failure(Exit::usage) where no rule
+/// takes any N of the question. Failure(Exit::limits) where the budget pays for no choice, or for too many steps.
 std::optional<RaceResult> race(const AdviceQuestion& question, const JudgeWorld& judge, Trials& trials, AdviceWork& work, double later);
 
-// Which learning rates of a choice train: coarse ones first, then closer ones around the best (docs/advice.md).
+// RateSearch: chooses which learning rates of a choice train. Coarse ones come first, then closer ones around the best (docs/advice.md).
 
-/// Places on the grid of learning rates, eight to a decade: the rate at place p is 10^(p / 8), rounded to two digits.
+/// Learning rates lie on a grid with eight places to a decade: the rate at place p is 10^(p / 8), rounded to two digits.
 inline constexpr int lowest_rate = -20, highest_rate = 20;
 double rate_at(int place);
 
-/// Places between neighbours: factors of 10 and 3.2 in the first stages of the race, 1.8 and 1.3 around a choice's best rate.
+/// Distance of neighbouring rates in places. In the first stages of the race these are factors of 10 and 3.2, around a choice's best rate
+/// 1.8 and 1.3.
 inline constexpr int first_spacing = 8, coarse_spacing = 4, fine_spacing = 2, finest_spacing = 1;
 
 /// The top of a parabola through three points of a curve, of which the middle one is the highest.
 struct ParabolaTop {
-  double offset;  ///< of the top from the middle point
+  double offset;  ///< distance of the top from the middle point
   double above;   ///< by how much the top is higher than the middle point
 };
-/// The neighbours lie `left` below and `right` above the middle point, and are lower by `left_drop` and `right_drop`.
+/// The neighbours lie `left` below and `right` above the middle point on the axis. Their values are lower by left_drop and right_drop.
 ParabolaTop parabola_top(double left, double left_drop, double right, double right_drop);
 
 /// Gains of one choice with one policy at the learning rates that were tried. Seeds are those of the race, in their order.
 class RateSearch {
  public:
-  void add(int place, double gain) { gain_[place].push_back(gain); }  ///< of the rate's next seed
-  int seeds(int place) const;                                        ///< that the rate has trained on
+  void add(int place, double gain) { gain_[place].push_back(gain); }  ///< adds the gain on the rate's next seed
+  int seeds(int place) const;                                        ///< number of seeds that the rate has trained on
   const std::vector<double>& gain(int place) const { return gain_.at(place); }
 
-  /// The rate with the best mean, of those that trained on most seeds; 1 where none has.
+  /// Place of the rate with the best mean gain, of the rates that trained on most seeds; 0 (a rate of 1) where none has trained.
   int best() const;
-  /// The best rate and its neighbours at that spacing, as far as there are such places.
+  /// The best rate and its neighbours `spacing` places away, as far as the grid goes.
   std::vector<int> around_best(int spacing) const;
-  /// What a finer grid of rates could add to the best one's mean: from the parabola through it and the nearest rates on both sides that
-  /// trained on as many seeds. Nothing added where a side has none.
+  /// How much a finer grid of rates could add to the best rate's mean gain. This is the top of a parabola through it and its nearest
+  /// neighbours on both sides. Only rates that trained on as many seeds count. Zeros where a side has none.
   ParabolaTop finer() const;
-  /// The next rates that are wanted around the best one: those fine_spacing away, and one nearer the parabola's top until a finer grid
-  /// could add at most `tolerance`. Each lacks seeds; none are wanted when it is good enough.
+  /// The next rates to train: those fine_spacing from the best one, and perhaps one beside it, towards the parabola's top. The latter while
+  /// a finer grid could add more than `tolerance`. Rates that have all seeds are left out. Empty when the best rate is good enough.
   std::vector<int> wanted(double tolerance) const;
-  /// The other rates at most fine_spacing from the best that trained on as many seeds and may be as good: a one-sided paired t test does
-  /// not find them worse with p < .01.
+  /// Other rates within fine_spacing of the best that may be as good. They trained on as many seeds, and a one-sided paired t test does not
+  /// find them worse with p < .01.
   std::vector<int> as_good() const;
 
  private:

@@ -1,4 +1,4 @@
-// Threads that take the next run of a list; outcomes as lines of text.
+// Trains a list of runs on several threads, and saves and loads their outcomes as lines of text.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -112,7 +112,7 @@ bool Trials::load(std::string_view text, std::string_view build) {
   std::string line;
   if (!std::getline(lines, line) || line != fmt::format("odrpo-bench {} advice", build)) return false;
   std::map<std::string, Outcome> found;
-  const auto real = [](std::istringstream& fields) {  // streams do not read what {:a} wrote
+  const auto real = [](std::istringstream& fields) {  // streams cannot read the hexadecimal numbers that {:a} writes
     std::string word;
     fields >> word;
     return std::strtod(word.c_str(), nullptr);

@@ -1,4 +1,4 @@
-// The kernels that train a batch of runs of the bandit, and their device.
+// Trains a batch of bandit runs on a CUDA device: kernels, memory, transfers.
 #include "train/batched/cuda_bandit.hpp"
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr unsigned shuffle_threads = 128;
 
-// An epoch of one seed a thread.
+// Each thread shuffles one epoch of one seed.
 __global__ void __launch_bounds__(shuffle_threads)
     shuffle_epochs(const PromptOrders* orders, std::size_t count, int first_epoch, int epochs, int prompts) {
   const std::size_t i = static_cast<std::size_t>(blockIdx.x) * shuffle_threads + threadIdx.x;
@@ -32,13 +32,13 @@ __device__ long long nanoseconds() {
   return now;
 }
 
-// A run a block. Two blocks of the usual size share a processor.
+// Each block of threads trains one run. Two blocks of the usual size share a multiprocessor.
 template <bool linear, bool resident, bool general>
 __global__ void __launch_bounds__(most_threads(resident, general), 2)
     train_runs(const __grid_constant__ device::Layout layout, const device::Run* runs, const std::uint32_t* going_on, int first, int end) {
   extern __shared__ uint4 shared[];
   const device::Run& run = runs[going_on[blockIdx.x]];
-  const auto add_time = [&](long long sign) {  // nothing of it stays in a register meanwhile
+  const auto add_time = [&](long long sign) {  // holds no register between its two calls
     if (threadIdx.x != 0) return;
     long long* time = run.time;
     time[0] += sign * nanoseconds();
@@ -49,10 +49,10 @@ __global__ void __launch_bounds__(most_threads(resident, general), 2)
   add_time(1);
 }
 
-// One device with a stream; used by the thread that made it.
+// A device with a stream of work. Only the thread that made it uses it.
 struct CudaPlace {
   Stream stream;
-  std::atomic<double>* seconds = nullptr;  ///< of all kernels
+  std::atomic<double>* seconds = nullptr;  ///< of all kernels so far
   std::map<void*, DeviceBuffer<unsigned char>> held;
 
   void* take(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// Runs of the bandit on the current CUDA device. Built only where nvcc is.
+// Declares the training of bandit runs on the current CUDA device. Compiled only where nvcc is available.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace odrpo {
 
-/// BatchEngine::train for such runs; adds the seconds of their kernels.
+/// BatchEngine::train for runs of the bandit. Adds the time that their kernels take to `seconds`.
 void train_bandits_on_cuda(const BatchEngine::Call& call, std::atomic<double>& seconds);
 
-// Which runs of a batch go on, on the current CUDA device. Built only where nvcc is.
+// Removes runs whose parameters are no longer finite from a batch's list of runs still training.
 
-/// BatchDevice::drop_lost; waits for the number.
+/// BatchDevice::drop_lost on a CUDA device; waits until the device has counted the remaining runs.
 std::size_t drop_lost_runs(const device::Run* runs, std::uint32_t* going_on, std::size_t count, const Stream& stream);
 
 }  // namespace odrpo

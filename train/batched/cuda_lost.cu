@@ -1,4 +1,4 @@
-// Compaction of the list of runs that go on, by CUB.
+// Removes runs whose parameters are no longer finite from the list of runs still training, with CUB.
 #include <cub/device/device_select.cuh>
 
 #include "kernels/device/check.cuh"
@@ -21,7 +21,7 @@ std::size_t drop_lost_runs(const device::Run* runs, std::uint32_t* going_on, std
     check(cub::DeviceSelect::If(scratch, bytes, going_on, left.data(), static_cast<int>(count), GoesOn{runs}, stream.handle()),
           "find the runs that go on");
   };
-  select(nullptr);  // asks how much scratch it needs
+  select(nullptr);  // the first call only asks for the size of the scratch memory
   DeviceBuffer<std::byte> scratch(bytes);
   select(scratch.data());
   std::uint32_t n = 0;

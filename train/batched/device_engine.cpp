@@ -1,4 +1,4 @@
-// A CUDA device as an engine of both worlds; the counterpart of device_engine_none.cpp.
+// Makes a CUDA device an engine for both worlds. A build without CUDA has device_engine_none.cpp instead.
 #include <fmt/format.h>
 
 #include <memory>
@@ -15,9 +15,9 @@
 namespace odrpo {
 namespace {
 
-constexpr double memory_share = 0.9;  // of what is free: the rest is for tables of chunks, contexts and the allocator's losses
+constexpr double memory_share = 0.9;  // of the free memory; the rest is for tables of chunks, contexts and the allocator's losses
 
-// A transformer with a queue of its own.
+// A transformer with a queue of device work of its own.
 struct QueuedTransformer {
   CudaQueue queue;
   CudaTransformer transformer;
@@ -29,7 +29,7 @@ TransformerPlace place_on(int index, const std::string& device, ProductPrecision
   use_device(index);
   const auto library = std::make_shared<ProductLibrary>(Asked::current());
   return {fmt::format("{}, {}", device, products_name(precision)), [index, precision, library](const TransformerTraining& t) {
-            use_device(index);  // of the thread that trains the run
+            use_device(index);  // for the thread that trains the run
             const auto on = std::make_shared<QueuedTransformer>(precision, library, t);
             return trainer_of(std::shared_ptr<CudaTransformer>(on, &on->transformer));
           }};
@@ -46,7 +46,7 @@ BatchEngine cuda_engine(int index, ProductPrecision precision) {
   BatchEngine engine;
   engine.name = fmt::format("cuda:{} ({}{})", index, one.name, precision == ProductPrecision::tf32 ? ", tf32" : "");
   engine.memory_bytes = memory_share * one.free_bytes;
-  engine.no_transformers = why_no_products;  // loads the library
+  engine.no_transformers = why_no_products;  // a call of it loads cuBLASLt
   const auto seconds = std::make_shared<std::atomic<double>>(0.0);
   engine.seconds = [seconds] { return seconds->load(); };
   engine.train = [index, precision, name = one.name, memory = engine.memory_bytes, seconds](const BatchEngine::Call& call) {

@@ -1,4 +1,4 @@
-// A build without CUDA: no device is an engine.
+// Refuses every device in a build without CUDA.
 #include "kernels/system/fail.hpp"
 #include "train/batched/engine.hpp"
 

@@ -1,4 +1,4 @@
-// A batch of runs of one shape, from their specs to their records.
+// Trains batches of bandit runs of one shape, from their specs to their records.
 #include "train/batched/run_batch.hpp"
 
 #include <algorithm>
@@ -18,17 +18,17 @@
 namespace odrpo {
 namespace {
 
-// How long a chunk of steps should take: a stop is seen between them.
+// Seconds that a chunk of steps should take, since a stop is noticed only between chunks.
 constexpr double stretch_seconds = 0.25;
 constexpr int first_stretch = 32;
 
-// Schedules and Adam's scalars of the runs that have the same optimiser, a chunk at a time.
+// Learning rates and Adam's scalars for the runs that have one optimiser, computed chunk by chunk.
 class UpdateScalars {
  public:
   UpdateScalars(const OptimizerConfig& config, const device::Layout& layout)
       : scalars_(config, layout.steps * layout.updates, layout.remember) {}
 
-  const float *power1 = nullptr, *power2 = nullptr;  ///< of the device, as the next two
+  const float *power1 = nullptr, *power2 = nullptr;  ///< in the device's memory, as the next two
   PendingStep* pending = nullptr;
   float* rate = nullptr;
 
@@ -37,7 +37,8 @@ class UpdateScalars {
     for (int n = 0; n <= scalars_.remember() + 1; ++n) p.push_back(first ? scalars_.beta1_power(n) : scalars_.beta2_power(n));
     return p;
   }
-  /// Updates first .. end - 1, in order from chunk to chunk: rows of pending steps from update first - remember on, and rates.
+  /// Computes updates first .. end - 1; call it chunk after chunk. `steps`: rows of pending Adam steps, the first of update first -
+  /// remember. `rates`: learning rates.
   void go_on(int first, int end, std::vector<PendingStep>& steps, std::vector<float>& rates) {
     const int ring = scalars_.remember() + 1, base = first - scalars_.remember();
     steps.assign(static_cast<std::size_t>(end - base) * ring, PendingStep{});
@@ -59,7 +60,7 @@ auto schedule_key(const OptimizerConfig& c) {
   return std::tuple(c.kind, c.lr, c.schedule, c.warmup, c.beta1, c.beta2, c.eps, c.weight_decay);
 }
 
-// One shape's runs: what all share, and each run's own.
+// The runs of one shape: what all of them share, and what each has of its own.
 class Batch {
  public:
   Batch(const BatchDevice& device, std::vector<BanditProblem> problems)
@@ -95,7 +96,7 @@ class Batch {
     going_on_ = held_.sent(std::span<const std::uint32_t>(all));
   }
 
-  // Steps to the end; false when stopped before.
+  // Trains all steps. Returns false when it was stopped before the end.
   bool run(const std::atomic<bool>& stop) {
     int chunk = first_stretch;
     std::size_t count = runs_.size();
@@ -134,7 +135,7 @@ class Batch {
   }
 
  private:
-  // Everything const that a run is given.
+  // Fills a run's constant inputs.
   void give(const BanditProblem& problem, device::Run& run) {
     const RunSpec& spec = *problem.spec;
     const LearnConfig& learn = spec.learn;
@@ -178,7 +179,7 @@ class Batch {
     run.order = order;
   }
 
-  // What a run of the general kind is given besides.
+  // Fills the further inputs of a run of the general kind.
   void give_rest(const BanditProblem& problem, device::Seen* seen, device::Run& run) {
     const RunSpec& spec = *problem.spec;
     const RewardKind kind = reward_kind(spec);
@@ -204,7 +205,7 @@ class Batch {
     const std::size_t size = static_cast<std::size_t>(device::gradient_size(layout_));
     return {replicas, held_.take<double>(size), held_.take<double>(1), held_.take<float>(size)};
   }
-  // A running median from its start; the terms for it are the run's own.
+  // Gives a run a running median, and terms of its own.
   void follow_median(const BanditProblem& problem, device::General& g) {
     const RunSpec& spec = *problem.spec;
     device::Median start;
@@ -217,7 +218,7 @@ class Batch {
     g.term = held_.filled<float>(problem.advantages->terms().size(), 0);
   }
 
-  // Tables of the steps first .. end - 1, the last of which may only be recorded.
+  // Fills the tables that steps first .. end - 1 read. The last step may be recorded only.
   void prepare(int first, int end) {
     const int first_update = first * layout_.updates, end_update = std::min(end, layout_.steps) * layout_.updates;
     std::vector<PendingStep> steps;
@@ -255,7 +256,7 @@ class Batch {
   device::Seen* seen_ = nullptr;
   long long* time_ = nullptr;
   device::Run* sent_runs_ = nullptr;
-  std::uint32_t* going_on_ = nullptr;  // runs that are not lost
+  std::uint32_t* going_on_ = nullptr;  // indices of the runs still training
 };
 
 }  // namespace

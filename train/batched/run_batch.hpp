@@ -1,5 +1,4 @@
-// Trains a batch of runs on a device: makes and sends what they need, runs steps in chunks, fetches records. Knows no CUDA: the device
-// is a handful of functions.
+// Trains a batch of runs on a device (BatchDevice, which hides CUDA): sends their inputs, runs the steps in chunks, fetches the records.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -14,34 +13,34 @@
 
 namespace odrpo {
 
-// What a batch of runs asks of the device that trains it, as a handful of functions: it knows no CUDA.
+// BatchDevice: the functions of a device that trains a batch of runs.
 
-/// The orders of one seed's epochs, to be made on the device: order[epoch][P].
+/// The shuffled prompts of one seed's epochs, which the device makes: order[epoch][P]. `key`: the seed's random key.
 struct PromptOrders {
   std::uint64_t key;
   std::uint16_t* order;
 };
 
-/// Memory and work of a device; each call returns when it is done. Pointers are to its memory, but for `from` of send and
+/// Memory and work of a device. Each call returns when its work is done. Pointers are to the device's memory, except `from` of send and
 /// `to` of fetch.
 struct BatchDevice {
-  std::function<void*(std::size_t bytes)> take;  ///< on 256 bytes
+  std::function<void*(std::size_t bytes)> take;  ///< aligned to 256 bytes
   std::function<void(void* memory)> give_back;
   std::function<void(void* to, const void* from, std::size_t bytes)> send;
   std::function<void(void* to, const void* from, std::size_t bytes)> fetch;
   std::function<void(void* to, int byte, std::size_t bytes)> fill;
   std::function<void(const PromptOrders* orders, std::size_t count, int first_epoch, int epochs, int prompts)> shuffle;
-  /// The runs i = going_on[0 .. count) from step `first` to `end`; returns seconds.
+  /// Trains the runs i = going_on[0 .. count) from step `first` to step `end` - 1. Returns the seconds that it took.
   std::function<double(const device::Layout& layout, const device::Run* runs, const std::uint32_t* going_on, std::size_t count, int first,
                        int end)>
       run;
-  /// Takes the runs that are lost out of going_on[0 .. count), the others in order; returns how many are left.
+  /// Removes runs whose parameters are not finite from going_on[0 .. count); the others keep their order. Returns how many are left.
   std::function<std::size_t(const device::Run* runs, std::uint32_t* going_on, std::size_t count)> drop_lost;
 };
 
-// The device memory of a batch of runs: taken piece by piece, given back at its end.
+// Arena: the device memory of a batch of runs.
 
-/// Memory of a device, taken piece by piece.
+/// Memory of a device that is taken piece by piece and given back as a whole.
 class Arena {
  public:
   explicit Arena(const BatchDevice& device) : device_(device) {}
@@ -53,7 +52,7 @@ class Arena {
 
   template <class T>
   T* take(std::size_t n) {
-    if (held_.size() == held_.capacity()) held_.reserve(2 * held_.size() + 16);  // what was taken must not be lost to a failure
+    if (held_.size() == held_.capacity()) held_.reserve(2 * held_.size() + 16);  // so that push_back cannot fail and lose the memory
     held_.push_back(device_.take(std::max<std::size_t>(n * sizeof(T), 1)));
     return static_cast<T*>(held_.back());
   }
@@ -69,7 +68,7 @@ class Arena {
     device_.send(to, from.data(), from.size_bytes());
     return to;
   }
-  /// The same, once for each array of the host.
+  /// sent(), but only once for each array of the host.
   template <class T>
   const T* sent_once(std::span<const T> from) {
     void*& to = sent_[from.data()];
@@ -86,7 +85,7 @@ class Arena {
 class RunCache;
 struct RunSpec;
 
-/// BatchEngine::train on such a place.
+/// BatchEngine::train for runs of the bandit, on the device that `device` describes.
 void train_batched(const BatchDevice& device, const std::vector<const RunSpec*>& runs, RunCache& cache, const std::atomic<bool>& stop,
                    const BatchEngine::Done& done);
 

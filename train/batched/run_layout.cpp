@@ -1,4 +1,4 @@
-// Sizes of a batched run, the layout of its block's memory, and the runs that cannot be batched.
+// Computes the sizes and the memory layout of batched runs, refuses runs that cannot be batched, and makes problems and records.
 #include "train/batched/run_layout.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ namespace {
 
 constexpr int least_threads = 128, column_budget = 8 << 10, cell_budget = 16 << 10;
 
-// Places one after another, each on 16 bytes.
+// Assigns offsets one after another, each a multiple of 16.
 struct Layout {
   std::size_t end = 0;
   std::size_t place(std::size_t bytes) {
@@ -75,7 +75,7 @@ device::Layout sizes_of(const RunSpec& spec) {
 }
 
 void lay_out(device::Layout& p, bool resident) {
-  const int prompts = (p.batch + 3) / 4 * 4;  // of whole warps
+  const int prompts = (p.batch + 3) / 4 * 4;  // rounded up to full warps (8 threads a prompt)
   p.resident = resident;
   p.threads = std::clamp((8 * prompts + 31) / 32 * 32, least_threads, most_threads(resident, p.general));
   p.slots = std::max(prompts, p.threads / 8);
@@ -83,20 +83,20 @@ void lay_out(device::Layout& p, bool resident) {
   p.groups_at_once = std::min(p.batch, std::clamp((p.general ? cell_budget : column_budget) / column, p.general ? 4 : 16, p.threads));
   const std::size_t padded = static_cast<std::size_t>(prompts) * p.rollouts, word_bytes = std::size_t{16} * p.batch * p.blocks;
   const std::size_t means = static_cast<std::size_t>(std::min(p.prompts, device::rows_together)) * sizeof(device::RowMeans);
-  const int counts = 4 * (p.levels + 1);  // of the votes on a response
+  const int counts = 4 * (p.levels + 1);  // bytes to count the votes on a response
   p.polls_at_once = p.general ? std::min({device::draws(p), p.threads, cell_budget / counts}) : 0;
   const std::size_t columns = std::max(static_cast<std::size_t>(column) * p.groups_at_once, std::size_t(counts) * p.polls_at_once);
   Layout to;
   to.place(sizeof(device::Run));
   p.scalars = to.place(sizeof(device::Scalars));
-  // random words of the actions, then the batch's advantages; or what the policy is worth
+  // random words of the actions, then the batch's advantages; at another time the policy's exact means
   p.words = p.advantage = p.means = to.place(std::max({word_bytes, 4 * padded, means}));
-  // random words of the ratings, then the groups' columns, then the rollouts' coefficients
+  // random words of the ratings, then the columns of groups, then the coefficients of rollouts
   p.ratings = p.columns = p.coefficient = to.place(std::max({word_bytes, columns, 4 * padded}));
   p.probability = to.place(std::size_t{4} * p.slots * p.width);
   p.prompt = to.place(std::size_t{2} * (p.batch + 3));
   p.action = to.place(2 * padded);
-  p.score = p.reward = to.place(p.general ? 4 * padded : padded);  // one or the other
+  p.score = p.reward = to.place(p.general ? 4 * padded : padded);  // a run has one or the other
   p.mask = to.place(padded);
   p.old_probability = to.place(p.updates > 1 ? 4 * padded : 0);
   p.gradient = to.place(p.linear ? std::size_t{4} * p.row_width : 0);
@@ -139,8 +139,8 @@ std::string why_not_batched(const RunSpec& spec) {
 }
 
 Chunk longest_chunk(const device::Layout& p) {
-  constexpr double table_bytes = 4 << 20;                                                  // of pending steps, and of orders, each
-  const double ring = p.remember + 1.0, updates = p.updates * ring * sizeof(PendingStep);  // bytes a step
+  constexpr double table_bytes = 4 << 20;                                                  // of pending steps, and as many of prompt orders
+  const double ring = p.remember + 1.0, updates = p.updates * ring * sizeof(PendingStep);  // bytes per step
   const double order = 2.0 * p.prompts / p.per_epoch;
   const double most = std::min({table_bytes / updates, table_bytes / order, 32768.0, p.steps + 1.0});
   Chunk s;
@@ -184,10 +184,10 @@ double batched_bytes(const RunSpec& spec) {
   const double followed =
       reads_running_median(spec.estimator) ? 4.0 * median_ring(spec) + estimator_bytes(spec, 0) + sizeof(device::Median) : 0;
   const double redrawn = spec.record.gradient > 0 ? 12.0 * device::gradient_size(p) + 8 : 0;
-  return of_run + row + tables + followed + redrawn + sizeof(device::General);  // a distribution's outcomes have values
+  return of_run + row + tables + followed + redrawn + sizeof(device::General);  // row: values of a distribution's outcomes
 }
 
-// Problems by as many threads as runs may be trained by at a time.
+// Makes the problems on RunCache::threads threads.
 
 std::vector<BanditProblem> make_problems(const std::vector<const RunSpec*>& runs, RunCache& cache, const std::atomic<bool>& stop,
                                    const BatchEngine::Done& done) {
@@ -210,7 +210,7 @@ std::vector<BanditProblem> make_problems(const std::vector<const RunSpec*>& runs
     for (std::size_t t = 1; t < threads; ++t) try {
         helpers.emplace_back(work);
       } catch (const std::system_error&) {
-        break;  // no more threads to be had: go on with those there are
+        break;  // the system allows no more threads: go on with fewer
       }
     work();
   }

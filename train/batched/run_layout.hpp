@@ -1,4 +1,4 @@
-// Which runs can be batched, the layout of their memory, what they are given, and the record of one.
+// Declares the memory layout of batched runs, the problems that they train on, and their records.
 #pragma once
 #include <functional>
 #include <span>
@@ -12,39 +12,40 @@ namespace odrpo {
 
 struct RunSpec;
 
-/// RunCache memory that a block can have on the devices there are code for (sm_90), and half of a processor's, so that two blocks fit.
+/// block_memory: bytes of shared memory of a block of threads on the devices that the code is built for (sm_90). half_processor: half the
+/// bytes of a multiprocessor, so that two blocks fit.
 inline constexpr std::size_t block_memory = 227 * 1024, half_processor = 113 * 1024;
 
-/// Threads of a block at most: what lets two blocks share the registers of a processor. Where the parameters lie in the device's memory a
-/// thread needs more of them, and more still for the general kind.
+/// Most threads of a block such that two blocks share the registers of a multiprocessor. A thread needs more registers where the parameters
+/// lie in the device's memory (not resident), and more still for runs of the general kind (device::General).
 constexpr int most_threads(bool resident, bool general) { return general ? 256 : resident ? 512 : 384; }
 
-/// The layout of a run that can be batched: the same for all runs of one batch_shape().
+/// The memory layout of a run that can be batched; equal for all runs of one batch_shape().
 device::Layout make_layout(const RunSpec& spec);
 
-/// Rewards that a run must hold for its running median: the window, or all there are; of kind ema a batch.
+/// Number of rewards that a run stores for its running median: the window, or all of its rewards if they are fewer; one batch for kind ema.
 int median_ring(const RunSpec& spec);
 
-/// The longest chunk of steps that runs train in one launch, whose tables have room: orders of `epochs` epochs for each seed, and so many
-/// pending steps for each schedule.
+/// The longest chunk of steps that runs can train in one launch, since the tables of a chunk have limited room. The tables hold the prompt
+/// orders of `epochs` epochs for each seed, and `pending` pending Adam steps for each schedule.
 struct Chunk {
   int steps = 1, epochs = 2;
   std::size_t pending = 0;
 };
 Chunk longest_chunk(const device::Layout& layout);
 
-// What the runs of a batch are given, and their records from what their blocks wrote.
+// Makes the problems that a batch's runs train on.
 
-/// The problems of the runs, in their order, less those of runs that cannot have one: these fail as on the CPU, and are handed over. When
-/// `stop` is set meanwhile, some may be missing.
+/// The problems of the runs, in order. A run whose problem cannot be made fails as on the CPU; `done` gets its record. When `stop` is set
+/// meanwhile, some problems may be missing.
 std::vector<BanditProblem> make_problems(const std::vector<const RunSpec*>& runs, RunCache& cache, const std::atomic<bool>& stop,
                                    const BatchEngine::Done& done);
 
-// The record of a run from what its block wrote.
+// Makes the record of a run from what its block of threads wrote.
 
 struct BanditWorld;
 
-/// seen(t): the rewards of step t's batch; ticks of the records take `seconds_per_tick`.
+/// seen(t): rewards of the batch of step t. `seconds_per_tick`: of the clock ticks in `records`.
 RunRecord batched_record(const RunSpec& spec, const BanditWorld& world, const device::Layout& layout,
                          std::span<const device::Record> records, const std::function<device::Seen(int t)>& seen, double seconds_per_tick);
 

@@ -1,4 +1,5 @@
-// Threads that each train one run after another, until all are done, a stop or a failure of the device.
+// Trains runs of the toy language model on several threads, one run after another on each. Ends when all are done, or on a stop or a device
+// failure.
 #include "train/batched/toy_lm_runs.hpp"
 
 #include <fmt/format.h>
@@ -27,10 +28,10 @@
 namespace odrpo {
 namespace {
 
-constexpr std::chrono::milliseconds stop_wait{50};  // between looks at the caller's stop
-constexpr double bytes_of_products = product_scratch_bytes + 2e6;  // with what cuBLASLt notes of each shape
+constexpr std::chrono::milliseconds stop_wait{50};  // between two checks of the caller's `stop`
+constexpr double bytes_of_products = product_scratch_bytes + 2e6;  // with what cuBLASLt stores for each shape
 
-// Equal for runs that share their supervised steps.
+// Hashes of the runs, equal for runs with the same supervised steps.
 std::vector<std::size_t> worlds_of(const std::vector<const RunSpec*>& runs) {
   std::vector<std::size_t> worlds;
   for (const RunSpec* run : runs) worlds.push_back(std::hash<std::string>()(std::to_string(run->run_key) + ' ' + world_text(*run)));
@@ -46,12 +47,12 @@ class RunThreads {
       for (std::size_t w = 0; w < threads; ++w) start(w);
       if (threads_.empty()) fail(Exit::internal, "the system allows no thread");
     } catch (...) {
-      halt_ = true;  // those that have started end before this object does
+      halt_ = true;  // threads that have started end before this object does
       throw;
     }
   }
 
-  // Waits for all; passes a stop on to them.
+  // Waits until all threads have ended, and passes a stop on to them.
   void finish() {
     {
       std::unique_lock lock(mutex_);
@@ -75,13 +76,13 @@ class RunThreads {
       threads_.emplace_back([this, w] { work(w); });
       ++working_;
     } catch (const std::system_error&) {
-      // no more threads to be had: go on with those there are
+      // the system allows no more threads: go on with fewer
     }
   }
 
   void work(std::size_t w) {
     try {
-      RunCache cache(call_.shared);  // so that its world stays from run to run
+      RunCache cache(call_.shared);  // a copy of its own keeps the thread's world from run to run
       while (!halt_) {
         const std::optional<WorkQueue::Taken> taken = runs_.next(w);
         if (!taken) break;

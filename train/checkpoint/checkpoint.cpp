@@ -1,4 +1,4 @@
-// Whose a checkpoint is.
+// Names the owner of a checkpoint: the run, and the build, processor and device on which the run's bits depend.
 #include "train/checkpoint/checkpoint.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Checkpoints of a run in training: written every so many seconds and when the run is stopped, taken up by a later call.
+// Saves checkpoints of a run in training every so many seconds and at a stop, and resumes the run in a later call.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -18,13 +18,13 @@
 
 namespace odrpo {
 
-// Archives: one function names what is kept of something, and the same lines write it and read it back. Bytes as they lie in memory: for
-// the program and the kind of processor that wrote them.
+// Archives. One function (keep) names the state; the same lines write it and read it back. Numbers are stored as their bytes in memory. So
+// only the program and the kind of processor that wrote an archive can read it.
 
 template <class T>
 concept Number = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
 
-/// Writes numbers, and texts, vectors and spans of numbers with their lengths; what has a member keep(archive) is asked.
+/// An archive that writes numbers, and texts, vectors and spans of numbers with their lengths. Calls keep(archive) of a value that has it.
 class Saving {
  public:
   static constexpr bool loading = false;
@@ -52,7 +52,7 @@ class Saving {
   void add(const void* from, std::size_t size) { bytes.append(static_cast<const char*>(from), size); }
 };
 
-/// Reads what Saving wrote. Nothing that does not fit is read: from then on it has failed, and leaves everything as it is.
+/// An archive that reads what Saving wrote. At the first value that does not fit it fails, and from then on changes nothing.
 class Loading {
  public:
   static constexpr bool loading = true;
@@ -61,7 +61,7 @@ class Loading {
   void operator()(T&&... values) {
     (get(values), ...);
   }
-  /// Fails unless the condition holds.
+  /// Makes the reading fail unless the condition holds.
   void require(bool condition) { good_ = good_ && condition; }
   bool good() const { return good_; }
   bool finished() const { return good_ && bytes_.empty(); }
@@ -97,32 +97,34 @@ class Loading {
   bool good_ = true;
 };
 
-// CheckpointStore: where a long run puts the state from which a later call goes on.
+// CheckpointStore: keeps the state of long runs, from which a later call goes on.
 
-/// Who trains a run, in as far as its bits depend on it.
+/// Which hardware trains a run, as far as the run's bits depend on it.
 struct MadeBy {
   Isa isa;
   std::string device = {};  ///< empty = the CPU alone
 };
 
-/// Called from any worker's thread; none throws anything but std::bad_alloc. A default one stores nothing.
+/// Functions that load and save checkpoints. Any worker's thread may call them; they throw nothing but std::bad_alloc. A
+/// default-constructed store stores nothing.
 struct CheckpointStore {
-  std::function<std::string()> build = [] { return std::string(); };  ///< names the program's build: another build's are not taken up
-  double seconds = 30;  ///< a run is stored when it has trained for so long since it began or was stored last; 0 = after every step
-  std::function<std::string(CheckpointKind, const std::string& name)> load = {};                   ///< empty when there is none
-  std::function<bool(CheckpointKind, const std::string& name, std::string_view bytes)> save = {};  ///< false when it is not stored
-  std::function<void(const std::string&)> report = {};                                             ///< a sentence for the user
+  std::function<std::string()> build = [] { return std::string(); };  ///< names the program's build: checkpoints of another are ignored
+  double seconds = 30;  ///< a run is stored after so long a training since its beginning or its last checkpoint; 0 = after every step
+  std::function<std::string(CheckpointKind, const std::string& name)> load = {};                   ///< its bytes; empty when there is none
+  std::function<bool(CheckpointKind, const std::string& name, std::string_view bytes)> save = {};  ///< false when it could not be stored
+  std::function<void(const std::string&)> report = {};                                             ///< shows a sentence to the user
 
   explicit operator bool() const { return load && save && report; }
 };
 
-/// What the bits of a run depend on besides its configuration: the build, the instruction set, the engine of matrix products and the device.
+/// What the bits of a run depend on besides its configuration: build, instruction set, engine of matrix products, device.
 std::string made_by(const CheckpointStore& store, const MadeBy& by);
 
-/// "checkpoint FORMAT: run KEY, by …": what a checkpoint must begin with to be taken up.
+/// The text with which a checkpoint of this run must begin to be resumed: "checkpoint FORMAT: run KEY, by …".
 std::string checkpoint_owner(const CheckpointStore& store, const RunSpec& spec, const MadeBy& by);
 
-/// Stores what `write` puts into an archive; says whether it is stored. No memory for a copy is no reason to give a run up.
+/// Stores what `write` puts into an archive. Returns false if it could not be stored, also when memory for the copy is missing: the run
+/// then goes on.
 template <class Write>
 bool store_archive(const CheckpointStore& store, CheckpointKind kind, const std::string& name, Write&& write) try {
   Saving to;
@@ -132,17 +134,17 @@ bool store_archive(const CheckpointStore& store, CheckpointKind kind, const std:
   return false;
 }
 
-/// The checkpoint of one run. R has a member t, the step to come, and keep(archive). Made again bit by bit, and so not stored: the world,
-/// the start, the order of prompts, the optimiser's scalars, the judge's distributions, and all that a step begins with overwriting.
+/// The checkpoint of one run. R has a member t, the next step, and keep(archive). Not stored, since made again bit by bit: world, start
+/// weights, order of prompts, scalars of the optimiser, and the judge's distributions. Nor is what a step overwrites first.
 template <class R>
 class Checkpoints {
  public:
-  /// `store` and `spec` must outlive it. The clock starts now.
+  /// `store` and `spec` must outlive this object. The time to the first checkpoint begins now.
   Checkpoints(const CheckpointStore& store, const RunSpec& spec, MadeBy by)
       : store_(store), spec_(spec), by_(std::move(by)), last_(now_seconds()) {}
 
-  /// Goes on where an earlier call was, if it left a checkpoint that fits; reports what it found. False when the run was half read: it
-  /// must be made anew.
+  /// Resumes the run from an earlier call's checkpoint, if there is one that fits; reports what it found. Returns false when the run was
+  /// partly overwritten by a checkpoint that does not fit: make the run anew.
   bool resume(R& run) {
     if (!store_) return true;
     const std::string bytes = store_.load(CheckpointKind::run, spec_.id);
@@ -165,7 +167,7 @@ class Checkpoints {
     return true;
   }
 
-  /// Between two steps: stores the run when it is due, or when it must stop and has trained anything since.
+  /// Call between two steps. Stores the run when a checkpoint is due, or when it must stop and has trained since the last checkpoint.
   void save_when_due(R& run, bool stopping) {
     if (!store_ || run.t == step_ || !(stopping || now_seconds() - last_ >= store_.seconds)) return;
     const bool stored = store_archive(store_, CheckpointKind::run, spec_.id, [&](Saving& to) {
@@ -177,7 +179,7 @@ class Checkpoints {
   }
 
  private:
-  // naming a build reads the whole program: not before somebody asks
+  // on demand, since naming a build reads the whole program file
   const std::string& owner() {
     if (owner_.empty()) owner_ = checkpoint_owner(store_, spec_, by_);
     return owner_;
@@ -187,8 +189,8 @@ class Checkpoints {
   const RunSpec& spec_;
   const MadeBy by_;
   std::string owner_;
-  double last_;   // when it was stored, or began
-  int step_ = 0;  // at which it was stored
+  double last_;   // time of the last checkpoint, or of the beginning
+  int step_ = 0;  // the next step in the last checkpoint
 };
 
 }  // namespace odrpo

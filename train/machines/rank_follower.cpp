@@ -1,4 +1,4 @@
-// Runs of a suite by ranks; and what a rank but the first does: it trains what it is given, and commits it as a member of the work folder.
+// Runs every rank but the first: trains the runs that rank 0 sends, and commits them to the work folder. Also starts either kind of rank.
 #include <optional>
 #include <span>
 
@@ -14,7 +14,7 @@ namespace {
 
 using Kind = RankMessage::Kind;
 
-// How a message to rank 0 tells what a call has done.
+// Adds to a message for rank 0 what this rank has done in this call.
 void add_tally(RankMessage& message, const SuiteCall& call, const Work& work) {
   message.trained = call.tally.trained, message.failed = call.tally.failed;
   message.committed = call.tally.committed, message.saved = call.tally.saved;
@@ -31,7 +31,7 @@ class Follower {
 
  private:
   void send(const RankMessage& message) const { link_.send(0, message.bytes()); }
-  /// Rank 0's first word: is there something to do? Failure of rank 0, which it tells itself.
+  /// Waits for rank 0's first message. Returns false when there is nothing to do. Throws the Failure that rank 0 reports.
   bool wait_for_begin() const;
   void turn(WorkerPool& pool, SuiteCall& call, const Workload& workload);
 
@@ -39,7 +39,7 @@ class Follower {
   const SuiteFacts& facts_;
   const RunSettings& settings_;
   const RankLink& link_;
-  bool asked_ = false, last_ = false;  // last_: no more runs will come
+  bool asked_ = false, last_ = false;  // asked_: rank 0 was asked for runs. last_: no more runs will come
   double reported_ = 0;
 };
 
@@ -66,7 +66,7 @@ bool Follower::wait_for_begin() const {
 void Follower::turn(WorkerPool& pool, SuiteCall& call, const Workload& workload) {
   while (const auto message = link_.receive()) {
     const RankMessage said = RankMessage::read(message->second);
-    if (said.kind == Kind::stop || said.kind == Kind::end) call.stop() = true;  // end: rank 0 has failed
+    if (said.kind == Kind::stop || said.kind == Kind::end) call.stop() = true;  // a message `end` now means that rank 0 has failed
     if (said.kind != Kind::runs) continue;
     asked_ = false;
     last_ = said.runs.empty();
@@ -148,7 +148,7 @@ RunReport follow(const Suite& suite, const SuiteFacts& facts, const RunSettings&
 
 }  // namespace odrpo::ranks
 
-// Who leads, who follows.
+// Starts the leader on rank 0, a follower on every other rank.
 
 namespace odrpo {
 

@@ -1,4 +1,4 @@
-// Rank 0: hands out runs, takes up what others commit, trains too, and makes the output.
+// Runs rank 0: hands out runs, collects what other ranks commit, trains too, and makes the output.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 using Kind = RankMessage::Kind;
 constexpr std::size_t failures_kept = 10, notes_kept = 100;
-constexpr double goodbye_seconds = 3;  // to wait for others after a stop
+constexpr double goodbye_seconds = 3;  // longest wait for other ranks after a stop
 
 class Leader {
  public:
@@ -31,9 +31,9 @@ class Leader {
   struct Other {
     bool here = false, waits = false, done = false, silent = false;
     std::string host;
-    double weight = 0, heard = 0;  // heard: by the clock
-    std::set<std::uint32_t> out;   // runs that it has and has not committed
-    RankMessage last;              // of its reports
+    double weight = 0, heard = 0;  // heard: time of its last message
+    std::set<std::uint32_t> out;   // runs that it was given and has not committed
+    RankMessage last;              // its latest report
   };
 
   void send(int to, RankMessage message) const { link_.send(to, message.bytes()); }
@@ -48,7 +48,7 @@ class Leader {
       if (!other(r).done && !other(r).silent) return false;
     return true;
   }
-  /// Runs that others have and have not committed; those of a rank that is done or silent were taken back.
+  /// True if other ranks have runs that they have not committed. Runs of a rank that has ended or is silent were taken back.
   bool others_have_runs() const {
     return std::any_of(others_.begin(), others_.end(), [](const Other& who) { return !who.out.empty(); });
   }
@@ -67,11 +67,11 @@ class Leader {
   const SuiteFacts& facts_;
   const RunSettings& settings_;
   const RankLink& link_;
-  std::vector<Other> others_;  // by rank; the first is this one, unused
-  double all_ = 0;              // weight of all ranks
+  std::vector<Other> others_;  // by rank; entry 0 is this rank, and unused
+  double all_ = 0;              // sum of the weights of all ranks
   bool told_stop_ = false;
-  std::optional<Failure> failure_;  // of another rank
-  std::set<std::uint32_t> failed_;  // runs that failed, of any rank
+  std::optional<Failure> failure_;  // failure of another rank
+  std::set<std::uint32_t> failed_;  // failed runs of all ranks
 };
 
 void Leader::refuse(const Failure& failure) {
@@ -83,7 +83,7 @@ void Leader::refuse(const Failure& failure) {
   throw failure;
 }
 
-// waits for a word of every rank, and compares the suites
+// Waits for the hello of every rank, and refuses ranks that read another suite.
 void Leader::greet() {
   all_ = weight_of(settings_);
   std::size_t here = 1;
@@ -140,13 +140,13 @@ void Leader::listen(WorkFolder& folder, SuiteCall& call, HandOut& rest) {
   while (const auto message = link_.receive()) hear(message->first, RankMessage::read(message->second), folder, call, rest);
 }
 
-// gives runs to those who wait; the last word, that no more come, only when nobody can lose any
+// Gives runs to ranks that ask for them. Says that no more will come only when no rank has runs that it could still lose.
 void Leader::answer(HandOut& rest) {
   const bool outstanding = others_have_runs();
   for (int r = 1; r < link_.size; ++r) {
     Other& who = other(r);
     if (!who.waits || who.done || who.silent) continue;
-    if (rest.empty() && outstanding && !told_stop_) continue;  // a rank may fall silent yet
+    if (rest.empty() && outstanding && !told_stop_) continue;  // a rank may still fall silent, and its runs return
     RankMessage reply{Kind::runs};
     reply.runs = rest.take(who.weight, all_);
     who.out.insert(reply.runs.begin(), reply.runs.end());
@@ -162,7 +162,7 @@ void Leader::look_for_silent(HandOut& rest) {
     who.silent = !who.done && now - who.heard > link_.silence;
     if (!who.silent || who.out.empty()) continue;
     rest.give_back({who.out.begin(), who.out.end()});
-    who.out.clear();  // what it commits all the same counts once
+    who.out.clear();  // if it commits them all the same, they count once
   }
 }
 
@@ -176,7 +176,7 @@ void Leader::add_others(Tally& tally) const {
     tally.work.worlds_in_making += m.making;
     tally.work.world_steps_total += m.world_steps_total, tally.work.world_steps_done += m.world_steps_done;
   }
-  tally.trained = std::min(tally.trained, tally.total - tally.resumed);  // some twice, where a rank fell silent and came back
+  tally.trained = std::min(tally.trained, tally.total - tally.resumed);  // a rank that fell silent and came back may train runs twice
 }
 
 void Leader::turn(WorkerPool& pool, WorkFolder& folder, SuiteCall& call, HandOut& rest) {
@@ -195,7 +195,7 @@ void Leader::turn(WorkerPool& pool, WorkFolder& folder, SuiteCall& call, HandOut
   if (rest.empty() && !others_have_runs()) pool.close();
 }
 
-// until every rank has ended, or after a stop until it should have
+// Waits until every rank has ended; after a stop at most goodbye_seconds.
 void Leader::say_goodbye(WorkFolder& folder, SuiteCall& call, HandOut& rest, const Workload& workload, const CallHooks& hooks) {
   const double began = now_seconds();
   if (call.stop() && !told_stop_) {
@@ -211,7 +211,7 @@ void Leader::say_goodbye(WorkFolder& folder, SuiteCall& call, HandOut& rest, con
   }
 }
 
-// counts by what is saved: a run of a rank that fell silent and came back may have been trained twice
+// Counts what is saved, because a run of a rank that fell silent and came back may have been trained twice.
 void Leader::finish_report(const WorkFolder& folder, std::size_t finished, SuiteCall& call) const {
   RunReport& report = call.report;
   std::vector<bool> good(report.total, false);
@@ -274,7 +274,7 @@ RunReport Leader::run() {
     link_.close();
     throw with_saved_runs(*failure, report, settings_);
   }
-  // the others wait for this rank, without a core: MPI may end the job when one of them is gone
+  // The other ranks wait for this one without using a core: MPI may end the job when one of them leaves.
   if (!report.stopped) assemble_or_train_again(call, suite_, settings_, folder);
   link_.close();
   report.notes.insert(report.notes.begin(), folder.notes().begin(), folder.notes().end());

@@ -1,4 +1,4 @@
-// Messages as bytes, between processes of one build.
+// Writes messages between ranks as bytes, and reads them; all ranks run one build.
 #include "train/machines/ranks.hpp"
 
 #include <cstring>

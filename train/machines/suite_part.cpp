@@ -1,5 +1,5 @@
-// Parts of a suite: cut, joined again, handed out to ranks. The row of runs is cut at the lowest bound that so many stretches can keep; the
-// bound is found by halving.
+// Cuts a suite into parts, merges their results, and hands out runs to ranks. The sequence of runs is cut at the lowest possible bound of a
+// part's cost, found by bisection.
 #include "train/machines/suite_part.hpp"
 
 #include <fmt/format.h>
@@ -21,16 +21,16 @@
 namespace odrpo {
 namespace {
 
-// What an item adds to the stretch that it continues.
+// The cost that an item adds to the part that it continues (added), or to the part that it begins (alone).
 double added(const CutItem& item) { return double{item.cost} + (item.opens ? double{item.world} : 0); }
 double alone(const CutItem& item) { return double{item.cost} + double{item.world}; }
 
-// Where stretches begin that are as long as the bound allows, and leave an item for each stretch that must follow.
+// First items of parts that are as long as the cost bound allows, but leave an item for each part that must follow.
 std::vector<std::size_t> fill(std::span<const CutItem> items, std::size_t count, double bound) {
   std::vector<std::size_t> begins;
   double load = 0;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    const bool needed = items.size() - i <= count - std::min(count, begins.size());  // each that is left gets a stretch of its own
+    const bool needed = items.size() - i <= count - std::min(count, begins.size());  // each item left gets a part of its own
     if (begins.empty() || needed || load + added(items[i]) > bound) {
       begins.push_back(i);
       load = alone(items[i]);
@@ -99,7 +99,7 @@ void take_part(Suite& suite, PartOfSuite part) {
 
 namespace {
 
-// Why a record cannot be the suite's run of this place; empty when it can.
+// Why a record cannot be that of the suite's run `spec`; empty when it can.
 std::string contradiction(const RunRecord& run, const RunSpec& spec) {
   const RunRecord expected = failed_record(spec, "");
   if (run.key != expected.key) return fmt::format("its key is {}, that of another configuration; the suite's is {}", printable_text(run.key), expected.key);
@@ -139,7 +139,7 @@ MergedParts merge_parts(const Suite& suite, const SuiteFacts& facts, std::span<c
   return out;
 }
 
-// Guided self-scheduling over the row of runs: shares shrink with what is left, so that all ranks end at about the same time.
+// Guided self-scheduling: a rank gets a share of the remaining runs. Shares shrink, so that all ranks end at about the same time.
 
 HandOut::HandOut(const RunGrid& runs, const RunWorlds& worlds, const std::vector<std::size_t>& order, const std::vector<bool>& done)
     : runs_(runs), worlds_(worlds), cost_(runs.combinations()) {
@@ -160,7 +160,7 @@ std::vector<std::uint32_t> HandOut::take(double weight, double all) {
     taken.push_back(run);
   };
   while (!empty() && (taken.size() < least || seconds + cost_of(row_[next_]) <= share)) add();
-  // what is left of the world that the share ends in
+  // adds the rest of the last run's world, where that costs little
   std::size_t end = next_;
   double rest = 0;
   while (end < row_.size() && !taken.empty() && worlds_.same(row_[end], taken.back())) rest += cost_of(row_[end++]);

@@ -1,4 +1,4 @@
-// Parts of a suite, for several machines and for ranks: runs that cost about the same, few worlds made twice; and their results joined.
+// Declares parts of a suite, for several machines and for ranks (about equal costs, few worlds made twice), and the merge of their results.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,63 +17,65 @@ namespace odrpo {
 class RunGrid;
 struct Suite;
 
-/// Part `index` (0 …) of `count`.
+/// Part number `index` (0 …) of a suite that is cut into `count` parts.
 struct PartOfSuite {
   std::size_t index = 0, count = 1;
   std::string text() const { return std::to_string(index) + "/" + std::to_string(count); }
-  /// Of "3/8"; nothing for any other text.
+  /// Reads "3/8" as part 3 of 8. Nothing for any other text, or when there is no such part.
   static std::optional<PartOfSuite> read(std::string_view text);
-  static constexpr std::size_t most = 1'000'000;  ///< parts
+  static constexpr std::size_t most = 1'000'000;  ///< largest count
 };
 
-/// An item of a row that is to be cut: what it costs, and what its world costs besides where a stretch begins with it. `opens`: it is the
-/// first of its world, which is made for it wherever the row is cut.
+/// A run in the sequence of runs that is cut into parts: its cost, and the cost of making its world. `opens`: it is the first run of its
+/// world in the sequence. A part makes the world of its first run, and of each run that opens one.
 struct CutItem {
   float cost = 0, world = 0;
   bool opens = false;
 };
-/// Cuts a row into `count` stretches so that the dearest is as cheap as it can be. The first item of each, and the number of items at the
-/// end. No stretch is empty; count <= items.
+/// Cuts the sequence into `count` parts, so that the cost of the dearest part is as low as possible. No part is empty; count <= items.
+/// Returns the index of the first item of each part, then the number of items.
 std::vector<std::size_t> cut_evenly(std::span<const CutItem> items, std::size_t count);
 
 /// The runs of every part, as indices in ascending order; each run is in one part. Costs are those of the cost model (core_seconds,
-/// world_seconds), rounded to float, so that machines whose mathematical library differs in a last bit cut alike. The row is that of
-/// RunWorlds::order(): runs that share a world lie together. Failure usage when there are more parts than runs.
+/// world_seconds), rounded to float. So machines whose mathematical libraries differ in a last bit cut the suite alike. The sequence that
+/// is cut is RunWorlds::order(), in which runs of one world are neighbours. Failure usage when there are more parts than runs.
 std::vector<std::vector<std::uint32_t>> parts_of(const RunGrid& runs, std::size_t count);
 
-/// Leaves the runs of one part alone in the suite. Failure as parts_of().
+/// Keeps only the runs of one part in the suite. Failure usage when there is no such part, or as parts_of().
 void take_part(Suite& suite, PartOfSuite part);
 
 // Joins the parts of a suite that several machines trained into one result file.
 
 struct MergeSettings {
   std::string output;  ///< the result file to make
-  bool force = false;  ///< discard an output or work folder in the way
-  ReadLimits limits;   ///< of reading one part; `stop` ends the merge
+  bool force = false;  ///< begin anew: discard an output or a work folder that is in the way
+  ReadLimits limits;   ///< limits of reading one part; `stop` ends the merge
   System system = posix_system();
 };
 
 struct MergedParts {
   MergeReport report;
-  bool complete = false;           ///< the output already held the whole suite: nothing was read
-  std::vector<std::string> notes;  ///< what was left out
+  bool complete = false;           ///< the output already held the whole suite, so nothing was read
+  std::vector<std::string> notes;  ///< messages: what was left out
 };
 
-/// Every run of a part must have the words and the key that the suite gives to the run of its id: else Failure bad_input, as for a part of
-/// another suite. Otherwise as WorkFolder::merge(); Failure as read_part().
+/// Merges the parts of a suite into one result file, by WorkFolder::merge(). Every run of a part must have the names, the key and the
+/// recorded steps that the suite gives to the run of its id. Else Failure bad_input, as for a part of another suite. Other Failures are
+/// those of read_part().
 MergedParts merge_parts(const Suite& suite, const SuiteFacts& facts, std::span<const Part> parts, const MergeSettings& settings);
 
-// Hands out the runs of a suite to ranks, by cost: large shares first, small ones at the end, whole worlds where that is cheap.
+// Hands out the runs of a suite to ranks by cost: many runs at first, few at the end, whole worlds where that is cheap.
 
 class HandOut {
  public:
-  /// The runs i that are not done[i], in the order of `order`.
+  /// Begins with the runs i that are not done[i], in the order of `order`.
   HandOut(const RunGrid& runs, const RunWorlds& worlds, const std::vector<std::size_t>& order, const std::vector<bool>& done);
 
-  /// The next runs for a rank that trains `weight` runs at a time, of `all` that all ranks together do: about half of its share of what is
-  /// left, one run for each of its workers at least. A share ends with a world where little of it would be left to another.
+  /// The next runs for a rank that trains `weight` runs at a time; all ranks together train `all`. They cost about half of the rank's share
+  /// of the remaining work, and are at least one run for each of its workers. The rest of the last run's world is included if it costs
+  /// little.
   std::vector<std::uint32_t> take(double weight, double all);
-  /// Takes back runs of a rank that is gone; they are handed out next.
+  /// Takes back the runs of a rank that is gone; they are handed out next.
   void give_back(const std::vector<std::uint32_t>& runs);
   bool empty() const { return next_ == row_.size(); }
   std::size_t left() const { return row_.size() - next_; }
@@ -83,10 +85,10 @@ class HandOut {
 
   const RunGrid& runs_;
   const RunWorlds& worlds_;
-  std::vector<float> cost_;         // of the runs of a combination
-  std::vector<std::uint32_t> row_;  // that are not handed out, from next_ on
+  std::vector<float> cost_;         // of a run, by combination
+  std::vector<std::uint32_t> row_;  // runs that are not handed out, from index next_ on
   std::size_t next_ = 0;
-  double seconds_ = 0;  // of those
+  double seconds_ = 0;  // cost of the runs that are not handed out
 };
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// Records in bytes.
+// Estimates the bytes of a run's record, and the bill of its judge.
 #include "train/schedule/cost.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace odrpo {
 
 namespace {
 
-// The mean over the calls of what a call of each judge takes or costs; of all judges the same where they have no list.
+// Mean seconds or mean price of a call. `each`: the number of each judge; if empty, all judges have the number `all`.
 std::optional<double> of_a_call(const std::optional<double>& all, const std::vector<double>& each, const CallsByJudge& by_judge) {
   if (each.empty()) return all;
   double sum = 0, calls = 0;
@@ -39,7 +39,7 @@ JudgeBill judge_bill(const RunSpec& spec, double calls, const CallsByJudge& by_j
   if (!judge.any()) return bill;
   bill.calls = calls;
   const double steps = spec.learn.steps;
-  double rounds = std::ceil(calls / steps / judge.parallel * (1 - 1e-12));  // a quotient that is whole but for its rounding stays so
+  double rounds = std::ceil(calls / steps / judge.parallel * (1 - 1e-12));  // a rounding error does not make one more round
   if (stops_early(spec.rater, spec.votes)) rounds = std::max<double>(rounds, most_calls(spec.rater, spec.env.levels(), spec.votes));
   if (const auto seconds = of_a_call(judge.seconds_per_call, judge.seconds, by_judge)) bill.seconds = steps * (rounds * *seconds);
   if (const auto price = of_a_call(judge.price_per_call, judge.prices, by_judge)) bill.cost = calls * *price;

@@ -1,4 +1,4 @@
-// Preflight of a suite.
+// Estimates what a suite costs, and refuses suites that exceed their limits.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ namespace odrpo {
 
 namespace {
 
-// Equal for runs that share the rows of a distribution.
+// A text that is equal for runs that share vote distributions.
 std::string distribution_text(const RunSpec& run) {
   RaterConfig rater = without_cost(run.rater);
   rater.world = {};
@@ -45,10 +45,10 @@ std::string distribution_text(const RunSpec& run) {
          canonical_fields(rater);
 }
 
-// Equal for runs that share what a rater does in a world.
+// A text that is equal for runs that share a rated world: a world and what a rater makes of its responses.
 std::string rated_text(const RunSpec& run) { return world_text(run) + distribution_text(run); }
 
-// Equal for runs that share an estimator.
+// A text that is equal for runs that share an estimator.
 std::string estimator_text(const RunSpec& run) {
   const EstimatorConfig& e = run.estimator;
   return fmt::format("{} {} {} {} {}\n", static_cast<int>(e.form), static_cast<int>(e.norm), static_cast<int>(e.weight), run.env.levels(),
@@ -56,17 +56,17 @@ std::string estimator_text(const RunSpec& run) {
          canonical_fields(e);
 }
 
-// Equal for runs that share a model of the judge; empty of runs without one.
+// A text that is equal for runs that share a model of the judge; empty for runs without one.
 std::string model_text(const RunSpec& run) { return run.estimator.posterior ? belief_of(run).key : ""; }
 
-// Counts different texts. It keeps a hash of 64 bits of each: that two of 10^6 have the same one has a probability of 3e-8, and then an
-// estimate lacks one distribution, world or estimator.
+// Counts different texts by hashes of 64 bits. Two of 10^6 texts collide with a probability of 3e-8; then an estimate lacks one
+// distribution, world or estimator.
 class Different {
  public:
   using Text = std::string (*)(const RunSpec&);
-  // Only the first run of each choice of these parts is looked at: others with that choice have its text.
+  // Reads only the first run of each choice of `parts`, since all runs with one choice have one text.
   Different(const RunGrid& runs, std::initializer_list<GridPart> parts, Text text) : firsts_(runs.first_of_each(parts)), text_(text) {}
-  // Is it the first run with its text? Asked for the first run of each combination, in canonical order.
+  // True if no earlier run has the text of run i. Call it for the first run of each combination, in canonical order.
   bool is_new(std::size_t i, const RunSpec& run) {
     if (next_ == firsts_.size() || firsts_[next_] != i) return false;
     ++next_;
@@ -87,14 +87,14 @@ void add(JudgeBill& total, const JudgeBill& run) {
   if (run.cost) total.cost = total.cost.value_or(0) + *run.cost;
 }
 
-// What one kind of things takes that runs share (RunCache).
+// Bytes of one kind of values that runs share through a RunCache.
 class SharedBytes {
  public:
   void add(double bytes, double times = 1) {
     largest_ = std::max(largest_, bytes);
     all_ += times * bytes;
   }
-  // So many are in use at a time; others stay up to what the cache keeps.
+  // Bytes in memory while `in_use` of the values are in use. Other values stay there up to what the cache keeps.
   double held(double in_use) const {
     if (largest_ == 0) return 0;
     return std::min(all_, largest_ * std::max(in_use, std::floor(static_cast<double>(RunCache::unused_bytes) / largest_)));
@@ -108,22 +108,23 @@ class SharedBytes {
 
 constexpr double mib = 1 << 20;
 constexpr double program_bytes = 22 * mib;  // code, libraries and their buffers, before anything is trained
-constexpr double program_seconds = 0.12;    // from its start to its end
+constexpr double program_seconds = 0.12;    // to start and to end the program
 
-// What the committing thread takes: HDF5's buffers; what was recorded within a second, as it waits and as an image of it is made.
+// Bytes that the committing thread needs: HDF5's buffers, and about one second's records, as they wait and while a shard is made of them.
 double commit_memory(const Cost& total, double largest_record, int jobs) {
   constexpr double hdf5 = 6.5 * mib, most = 64 * mib, copies = 1.2;
   const double a_second = total.cpu_seconds > 0 ? total.recorded_bytes * jobs / total.cpu_seconds : total.recorded_bytes;
   return hdf5 + copies * std::min({most, total.recorded_bytes, std::max(largest_record, a_second)});
 }
 
-// What a run takes while the suite trains: its place in the schedule (8 bytes where runs differ in seed, 23 where each is a combination of
-// its own, 8 of them in RunWorlds) and in the store's index of ids. Measured at 10^6 runs, but for those 8.
+// Bytes per run while the suite trains: its entries in the schedule and in the store's index of ids. The schedule takes 8 bytes where runs
+// differ in seed alone. It takes 23 where each is a combination of its own, of which RunWorlds takes 8. Measured at 10^6 runs, RunWorlds
+// apart.
 constexpr double training_bytes_per_run = 23 + 17;
 double bookkeeping_bytes(const Suite& suite) { return training_bytes_per_run * static_cast<double>(suite.runs.size()); }
 
-// What the result store takes while it makes the output, when nothing is trained any more: buffers and HDF5, which small files do not fill; of
-// each run its id, its places in the order of ids and in the row file, and its shape. Measured at 10^6 runs.
+// Bytes of the result store while it makes the output, after training. Buffers and HDF5 take less for small files. Each run takes its id,
+// its indices in the order of ids and in the row file, and its shape. Measured at 10^6 runs.
 constexpr double assembly_buffers = 70 * mib, assembly_bytes_per_run = 60;
 double assembly_memory(const Suite& suite, double disk_bytes) {
   const double id = static_cast<double>(suite.runs.empty() ? 0 : suite.runs.id(suite.runs.size() - 1).size());
@@ -136,19 +137,19 @@ Cost total_cost(const Suite& suite, int jobs) {
   Cost total;
   double largest = 0, largest_making = 0, largest_record = 0, largest_checkpoint = 0;
   SharedBytes world, rated, distribution, score_model, vote_model, estimator_tables;
-  // rows of distribution are made once, a world once a seed
+  // distributions are made once, a world once for each seed
   using enum GridPart;
   Different distributions(suite.runs, {env, rater, votes}, distribution_text), worlds(suite.runs, {env, rater, policy}, world_text),
       rated_worlds(suite.runs, {env, rater, policy, votes}, rated_text), different(suite.runs, {env, rater, estimator, learn, votes}, estimator_text),
       models(suite.runs, {env, rater, estimator, votes}, model_text);
-  std::map<std::size_t, double> asked;                          // responses by choice of what decides on the model
+  std::map<std::size_t, double> asked;                          // responses to be scored, by choice of the parts that decide on the model
   std::vector<std::pair<std::size_t, std::size_t>> believed;  // choice and first run of each model
   for (std::size_t c = 0; c < suite.runs.combinations(); ++c) {
     const Combination all = suite.runs.combination(c);
     const RunSpec run = suite.runs[all.first];
     const Cost cost = estimate_cost(run);
     const JudgeBill bill = judge_bill(run, cost.judge_calls);
-    const bool tables = run.env.kind == WorldKind::bandit;  // the toy world's distributions are made text by text
+    const bool tables = run.env.kind == WorldKind::bandit;  // the toy language model makes its distributions text by text
     if (distributions.is_new(all.first, run) && tables) {
       const double rows = expected_rows(run.env.bandit, run.rater, run.votes, suite.seeds);
       total.cpu_seconds += rows * row_seconds(run.env.bandit, run.rater, run.votes);
@@ -171,7 +172,7 @@ Cost total_cost(const Suite& suite, int jobs) {
     }
     if (different.is_new(all.first, run)) 
       estimator_tables.add(estimator_bytes(run, static_cast<double>(run.learn.steps) * run.learn.batch * static_cast<double>(suite.runs.size())));
-    for (std::size_t i = 0; i < all.runs; ++i) {  // one by one: sums are rounded as they always were
+    for (std::size_t i = 0; i < all.runs; ++i) {  // added one by one, so that sums are rounded as they always were
       total.cpu_seconds += cost.cpu_seconds;
       total.disk_bytes += cost.disk_bytes;
       total.judge_calls += cost.judge_calls;
@@ -181,7 +182,7 @@ Cost total_cost(const Suite& suite, int jobs) {
     largest = std::max(largest, cost.memory_bytes);
     largest_making = std::max(largest_making, cost.making_bytes);
     largest_record = std::max(largest_record, cost.recorded_bytes);
-    if (!tables) largest_checkpoint = std::max(largest_checkpoint, 3 * warm_start_bytes(run));  // weights and their two moments
+    if (!tables) largest_checkpoint = std::max(largest_checkpoint, 3 * warm_start_bytes(run));  // weights and Adam's two moments
   }
   for (const auto& [choice, first] : believed) {
     const RunSpec run = suite.runs[first];
@@ -191,9 +192,9 @@ Cost total_cost(const Suite& suite, int jobs) {
   total.cpu_seconds += program_seconds + suite.learning_seconds;
   const double runs = static_cast<double>(suite.runs.size()), at_a_time = std::min(static_cast<double>(std::max(jobs, 1)), runs);
   total.disk_bytes += largest_checkpoint * at_a_time;
-  // a worker holds one world at a time (WorkQueue); while the last runs are committed, nothing is trained
+  // A worker holds one world at a time (WorkQueue). If all runs train at once, nothing trains while they are committed.
   const double in_use = std::min(at_a_time, static_cast<double>(worlds.count()) * suite.seeds);
-  // while a model is made, the one before it is still kept
+  // while a model is made, the model before it is still in memory
   const double others = std::max(in_use - 1, 0.0), of_models = std::min(score_model.all() + vote_model.all(),
                                                                      score_model.held(others) + vote_model.held(others) +
                                                                          std::max(score_model.largest(), vote_model.largest()));
@@ -228,7 +229,7 @@ Cost check_limits(const Suite& suite, int jobs) {
   const auto too_large = [&](const RunSpec& run) { return cases(run) > max_distribution_cases; };
   using enum GridPart;
   const std::vector<std::size_t> votings = suite.runs.first_of_each({env, rater, votes});
-  if (std::none_of(votings.begin(), votings.end(), [&](std::size_t i) { return too_large(suite.runs[i]); }))  // that has no time
+  if (std::none_of(votings.begin(), votings.end(), [&](std::size_t i) { return too_large(suite.runs[i]); }))  // else the time is not known
     check(cost.cpu_seconds / 3600, limits.cpu_hours, "would take about " + seconds_text(cost.cpu_seconds) + " of CPU time",
           number_text(limits.cpu_hours) + " h", "cpu_hours");
   std::set<std::string> told;

@@ -1,4 +1,4 @@
-// Worlds are compared by hashes of their canonical texts: two that collide are taken for one, which costs time and changes no result.
+// Orders runs so that runs of one world are neighbours, and gives them to workers. Compares worlds by hash; a collision costs only time.
 #include "train/schedule/run_order.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@
 namespace odrpo {
 namespace {
 
-// Equal for runs of one world that have the same scores.
+// A text that is equal for runs whose raters differ at most in the cost of calls.
 std::string rater_text(const RunSpec& run) { return canonical_fields(without_cost(run.rater)); }
 
 }  // namespace
@@ -71,12 +71,12 @@ RunWorlds::RunWorlds(const RunGrid& runs) : runs_(runs) {
 }
 
 std::vector<std::size_t> RunWorlds::order() const {
-  // combinations by world and rater, in canonical order within each
+  // combinations sorted by world and rater, in canonical order within each
   std::vector<std::uint32_t> combinations(runs_.combinations());
   std::iota(combinations.begin(), combinations.end(), 0u);
   std::stable_sort(combinations.begin(), combinations.end(), [&](std::uint32_t a, std::uint32_t b) { return of_[a].rater < of_[b].rater; });
 
-  // their runs by seed: next[s] is the place of the next run of seed s
+  // the runs of these combinations, sorted by seed: next[s] is the index of the next run of seed s in `order`
   std::vector<std::size_t> next;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     const std::size_t after = static_cast<std::size_t>(runs_.seed(i)) + 1;
@@ -96,10 +96,11 @@ std::vector<std::size_t> RunWorlds::order() const {
   return order;
 }
 
-// Rotates the runs of one world and seed by the seed: those of a rater, and, whenever all of them have been first, the raters.
+// Rotates the runs of one world and seed by the seed, so that no run is first on every seed. Rotates the runs of each rater; once all of
+// these have been first, also the raters.
 void RunWorlds::rotate(std::span<std::size_t> world) const {
   const auto seed = static_cast<std::size_t>(runs_.seed(world.front()));
-  std::vector<std::size_t> raters;  // where their runs begin
+  std::vector<std::size_t> raters;  // index of the first run of each rater
   for (std::size_t i = 0; i < world.size(); ++i)
     if (i == 0 || place(world[i - 1]).rater != place(world[i]).rater) raters.push_back(i);
   raters.push_back(world.size());
@@ -116,7 +117,8 @@ void RunWorlds::rotate(std::span<std::size_t> world) const {
 
 std::vector<std::size_t> run_order(const Suite& suite) { return RunWorlds(suite.runs).order(); }
 
-// Worlds are found as they are begun: a list of all of them would take memory where each seed has a run or two.
+// Finds the end of a world's runs when a worker begins the world. A list of all worlds would be nearly as long as the runs where each seed
+// has a run or two.
 
 WorkQueue::WorkQueue(std::vector<std::size_t> runs, SameWorld same_world, std::size_t workers, bool more)
     : same_world_(std::move(same_world)), more_(more), runs_(std::move(runs)), of_(workers) {}

@@ -1,4 +1,4 @@
-// The order of a suite's runs: those that share a world, which is made once, are neighbours; and which of them a worker trains next.
+// Declares the order of a suite's runs, in which runs of one world are neighbours, and the queue from which workers take them.
 #pragma once
 #include <condition_variable>
 #include <cstddef>
@@ -17,48 +17,50 @@ namespace odrpo {
 struct RunSpec;
 struct Suite;
 
-/// Equal for runs that have the same world for the same seed: the bandit's qualities and features, or the toy language model's prompts and
-/// the weights after its supervised steps.
+/// A text that is equal for runs that have the same world if their seeds are equal. A world is the bandit's qualities and features, or the
+/// toy language model's prompts and the weights after its supervised steps.
 std::string world_text(const RunSpec& run);
 
-/// The worlds of a grid, without their seeds.
+/// Groups the runs of a grid by world, whatever their seeds.
 class RunWorlds {
  public:
   explicit RunWorlds(const RunGrid& runs);
-  /// A number for the world of a run: 0 … count() - 1.
+  /// Index of the run's world: 0 … count() - 1.
   std::uint32_t world(std::size_t i) const { return place(i).world; }
-  /// Do two runs share what is made for a world and a seed?
+  /// True if two runs have the same world and the same seed, and so share what is made for these.
   bool same(std::size_t i, std::size_t j) const { return runs_.seed(i) == runs_.seed(j) && world(i) == world(j); }
-  /// The first run of each world.
+  /// Index of the first run of each world.
   const std::vector<std::size_t>& firsts() const { return firsts_; }
   std::size_t count() const { return firsts_.size(); }
-  /// All runs: seeds outermost, then worlds by the name of their env, then raters, then the order of the suite, rotated within each world: the
-  /// first run of a world is slower, and so no row of a table has that place on every seed.
+  /// All runs, sorted by seed, then by world (in the order of their envs' names), then by rater, then as in the suite. The runs of one
+  /// world and seed are rotated by the seed, because the first of them is slower: it makes the world. So no row of a table is first on
+  /// every seed.
   std::vector<std::size_t> order() const;
 
  private:
   struct Place {
-    std::uint32_t world = 0, rater = 0;  ///< rater: the place of its world and rater among all of them
+    std::uint32_t world = 0, rater = 0;  ///< rater: index of the pair of world and rater
   };
   const Place& place(std::size_t i) const { return of_[runs_.combination_of(i)]; }
   void rotate(std::span<std::size_t> world) const;
 
   RunGrid runs_;
-  std::vector<Place> of_;  // each combination
+  std::vector<Place> of_;  // by combination
   std::vector<std::size_t> firsts_;
 };
 
-/// RunWorlds::order(), in which runs are started: those that share a world are neighbours, and in it those of a rater.
+/// The order in which a suite's runs are started: RunWorlds::order(). Runs of one world are neighbours; within a world, runs of one rater
+/// are.
 std::vector<std::size_t> run_order(const Suite& suite);
 
-// Which run a worker trains next: workers start at different worlds, and share one only when no other is left.
+// Which run a worker trains next. Workers begin different worlds; two workers share a world only when every world has been begun.
 
-/// The workers' runs. A worker takes a world that no worker has begun and stays with it. When all are begun, it takes half of what is
-/// left of the world that has most runs left. So at most as many worlds are in use as there are workers. More runs may come while workers
-/// take them. Safe from any thread.
+/// The queue of runs for workers. A worker takes a world that no worker has begun, and stays with it. When all worlds are begun, it takes
+/// half of the remaining runs of the world with most of them. So at most as many worlds are in use as there are workers. Runs may be added
+/// while workers take them. Safe from any thread.
 class WorkQueue {
  public:
-  /// Are two runs of one world and seed? Those are neighbours in `runs`.
+  /// True if two runs have one world and one seed. Such runs must be neighbours in `runs`.
   using SameWorld = std::function<bool(std::size_t, std::size_t)>;
   /// `more`: runs may be added until close(), and a worker that finds none waits for them.
   WorkQueue(std::vector<std::size_t> runs, SameWorld same_world, std::size_t workers, bool more = false);
@@ -67,15 +69,15 @@ class WorkQueue {
 
   struct Taken {
     std::size_t run = 0;
-    bool opens_world = false;  ///< it is the first of its world: what the world's runs share is not made yet
+    bool opens_world = false;  ///< this is the first run of its world: what runs of the world share must still be made
   };
-  /// The next run of worker `w`; nothing when none is left and none can come.
+  /// The next run of worker `w`; nothing when none is left and none can be added.
   std::optional<Taken> next(std::size_t w);
-  /// Runs that no worker has taken.
+  /// Number of runs that no worker has taken.
   std::size_t waiting();
 
  private:
-  struct Share {  // places in runs_
+  struct Share {  // a worker's runs: indices next … end - 1 into runs_
     std::size_t next = 0, end = 0;
     std::size_t left() const { return end - next; }
   };
@@ -86,8 +88,8 @@ class WorkQueue {
   std::condition_variable came_;
   bool more_;                      // under mutex_
   std::vector<std::size_t> runs_;  // under mutex_
-  std::vector<Share> of_;      // each worker; under mutex_
-  std::size_t untouched_ = 0;  // place of the first run of a world that no worker has begun; under mutex_
+  std::vector<Share> of_;      // by worker; under mutex_
+  std::size_t untouched_ = 0;  // index into runs_: first run of the worlds that no worker has begun; under mutex_
 };
 
 }  // namespace odrpo

@@ -1,16 +1,17 @@
-// How many steps of its run, and of the world before it, a worker has done: what the training loop tells whoever shows progress.
+// Counts the steps that a worker has done, of its run and of making the run's world, for the display of progress.
 #pragma once
 #include <atomic>
 
 namespace odrpo {
 
-/// Written by the thread that trains, read by any; on a cache line of its own, so that readers and other workers cost the loop nothing.
+/// The thread that trains writes the counters; any thread may read them. They have a cache line of their own, so that readers and other
+/// workers do not slow the training loop.
 struct alignas(64) RunSteps {
   static constexpr int not_begun = -1;
-  std::atomic<int> restored{not_begun};  ///< steps that a checkpoint brought; not_begun while what comes before the steps is made
-  std::atomic<int> done{0};              ///< those too
-  std::atomic<int> world_steps{0};       ///< of making the run's world, where they are counted: supervised steps; else 0
-  std::atomic<int> world_restored{0}, world_done{0};  ///< those that an earlier call stored; those too
+  std::atomic<int> restored{not_begun};  ///< steps that a checkpoint had already done; not_begun until the first step begins
+  std::atomic<int> done{0};              ///< steps done, `restored` included
+  std::atomic<int> world_steps{0};       ///< supervised steps that make the run's world; 0 where there are none to count
+  std::atomic<int> world_restored{0}, world_done{0};  ///< of these, done by an earlier call; done in all
 
   void begin_world(int restored_steps, int all) {
     world_restored.store(restored_steps, std::memory_order_relaxed);

@@ -1,4 +1,4 @@
-// Runs a suite: a call in one process, what a call is made of wherever it runs (SuiteCall), and its checkpoints by way of the work folder.
+// Runs a suite in one process. Implements SuiteCall, which ranks use too, and keeps checkpoints in the work folder.
 #include "train/schedule/run_suite.hpp"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ SuiteFacts suite_facts(const Suite& suite, const std::string& program_version) {
   return facts;
 }
 
-// The committing thread of a call.
+// Implements SuiteCall, the committing thread of a call.
 
 namespace {
 
@@ -98,12 +98,12 @@ void SuiteCall::show(const Workload& workload, const CallHooks& hooks) {
   settings_.on_progress(shown);
 }
 
-// commits what the pool has finished, at least every second or 64 MiB, until the pool is done
+// Commits what the pool has finished, at least every commit_seconds or commit_bytes, until the pool is done.
 void SuiteCall::commit_as_they_come(WorkerPool& pool, const Workload& workload, const CallHooks& hooks) {
   std::vector<RunRecord> waiting;
   std::size_t bytes = 0;
   auto last_commit = Clock::now();
-  double period_seconds = std::min(0.05, settings_.commit_seconds);  // short at first, so that even a short-lived call gets somewhere
+  double period_seconds = std::min(0.05, settings_.commit_seconds);  // short at first: even a call that is soon killed commits something
   for (bool working = true; working;) {
     const auto now = Clock::now();
     const auto period = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(period_seconds));
@@ -125,7 +125,7 @@ void SuiteCall::commit_as_they_come(WorkerPool& pool, const Workload& workload, 
       period_seconds = std::min(2 * period_seconds, settings_.commit_seconds);
     }
     if (hooks.turn) hooks.turn(pool);
-    if (stop_) pool.close();  // nobody waits for more
+    if (stop_) pool.close();  // ends the waiting for more runs
     show(workload, hooks);
   }
 }
@@ -161,7 +161,7 @@ std::optional<Failure> SuiteCall::train(Schedule rest, Workload& workload, std::
 }
 
 bool train_missing(SuiteCall& call, const Suite& suite, const RunSettings& settings) {
-  const std::vector<bool> done = call.done();  // asked again in a second round: what was damaged is not done
+  const std::vector<bool> done = call.done();  // read again in a second round: a damaged run counts as not done
   const auto finished = static_cast<std::size_t>(std::count(done.begin(), done.end(), true));
   Schedule rest = without_done(call.schedule(), done);
   Workload workload(suite.runs, done, rest, call.worlds(), static_cast<std::size_t>(std::max(settings.jobs, 1)),
@@ -180,7 +180,7 @@ void assemble_or_train_again(SuiteCall& call, const Suite& suite, const RunSetti
     if (times == most_assemblies)
       throw Failure(Exit::bad_input, "finished runs are damaged on the disk again and again: " + folder.notes().back());
     try {
-      report.digest = folder.assemble();  // empty when a committed run was damaged since: it is missing now
+      report.digest = folder.assemble();  // empty when a committed run turned out damaged: it must be trained again
     } catch (const Failure& failure) {
       if (failure.code != Exit::stopped) throw;
       report.stopped = true;  // all runs are saved, the output is not made
@@ -190,7 +190,7 @@ void assemble_or_train_again(SuiteCall& call, const Suite& suite, const RunSetti
   }
 }
 
-// Checkpoints by way of the work folder.
+// Implements CheckpointFolder.
 
 namespace {
 constexpr std::size_t notes_kept = 100;
@@ -214,7 +214,7 @@ std::string CheckpointFolder::load(CheckpointKind kind, const std::string& name)
   return std::move(found.bytes);
 }
 
-// a run whose checkpoint cannot be stored is trained all the same
+// If its checkpoint cannot be stored, a run goes on training.
 bool CheckpointFolder::save(CheckpointKind kind, const std::string& name, std::string_view bytes) try {
   folder_.save_checkpoint(kind, name, bytes);
   return true;

@@ -1,5 +1,4 @@
-// Runs a suite: workers and engines train, one thread owns the result store; committed runs survive a kill at any instant. The parts of a
-// call, which ranks share, stand below.
+// Declares how a suite runs: workers and engines train, one thread owns the result store; committed runs survive a kill at any instant.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -20,43 +19,45 @@
 
 namespace odrpo {
 
-// What the result store must know of a suite.
+// Describes a suite to the result store.
 
 struct Suite;
 
-/// What the store must know of a suite, without provenance. The fingerprint covers every run's canonical text and the program's version.
+/// What the result store must know of a suite, except provenance. The fingerprint covers every run's canonical text and the program's
+/// version.
 SuiteFacts suite_facts(const Suite& suite, const std::string& program_version);
 
-/// Trains what is missing of the suite and assembles the output. The result does not depend on jobs, on the order of commits or on how
-/// often the work was interrupted, nor on engines. A run that fails is recorded with its reason and the others go on. When an engine or the
-/// disk fails, what is finished is committed if it can be, and the Failure is thrown with saved_text.
+/// Trains the runs of the suite that are not saved yet, and assembles the output. The result does not depend on jobs, engines, the order of
+/// commits or interruptions. A run that fails is recorded with its reason, and the other runs go on. When an engine or the disk fails,
+/// finished runs are committed if possible, and a Failure as of with_saved_runs() is thrown.
 RunReport run_suite(const Suite& suite, const SuiteFacts& facts, const RunSettings& settings);
 
-// A call that trains runs of a suite: workers and engines train, this thread commits what they finish. Shared by run_suite and its ranks.
+// SuiteCall: one call that trains runs of a suite. Workers and engines train; the calling thread commits what they finish. run_suite() and
+// the ranks of MPI use it.
 
-/// What a rank does besides, while runs are trained. Called by the committing thread.
+/// What a rank of MPI does besides, while runs train. The committing thread calls these functions.
 struct CallHooks {
-  std::function<void(WorkerPool& pool)> turn = {};  ///< about every `wait`, and after each commit
+  std::function<void(WorkerPool& pool)> turn = {};  ///< called at least every `wait`, and whenever records arrive
   std::function<void(std::span<const RunRecord> runs, const std::string& shard)> committed = {};
-  std::function<void(Tally& tally)> add_others = {};  ///< adds what other ranks have done, before the tally is shown
+  std::function<void(Tally& tally)> add_others = {};  ///< adds what other ranks have done to a tally before it is shown
   std::chrono::milliseconds wait{100};
-  bool more = false;  ///< runs come while others are trained: the pool is closed by `turn`, or by a stop
+  bool more = false;  ///< runs are added while others train; `turn` or a stop closes the pool
 };
 
 class SuiteCall {
  public:
   SuiteCall(const Suite& suite, const RunSettings& settings, WorkFolder& folder);
 
-  /// Which runs are saved.
+  /// [run] true if it is saved.
   std::vector<bool> done() const;
-  /// Trains what `rest` says, and what hooks add, until all of it is committed or a stop; `saved` runs were there before. Returns why it
-  /// ended early, if it did. The report has what was done.
+  /// Trains the runs of `rest`, and those that hooks add, until all of them are committed or until a stop. `saved`: number of runs that
+  /// were saved before. Returns the failure that ended it early, if any. Fills the report.
   std::optional<Failure> train(Schedule rest, Workload& workload, std::size_t saved, const CallHooks& hooks = {});
-  /// Shows the tally again, also `over` for the last time.
+  /// Reports the progress once more, for the last time with tally.over set.
   void show(const Workload& workload, const CallHooks& hooks = {});
 
   const RunWorlds& worlds() const { return worlds_; }
-  const Schedule& schedule() const { return schedule_; }  ///< of all runs
+  const Schedule& schedule() const { return schedule_; }  ///< of all runs, saved or not
   std::atomic<bool>& stop() { return stop_; }
   Tally tally;
   RunReport report;
@@ -75,12 +76,13 @@ class SuiteCall {
   std::chrono::steady_clock::time_point began_;
 };
 
-/// Trains the runs that are not committed; false when it had to stop before the last one. Failure with_saved_runs().
+/// Trains the runs that are not committed. Returns false when it had to stop before the last one. Throws a Failure as of with_saved_runs().
 bool train_missing(SuiteCall& call, const Suite& suite, const RunSettings& settings);
-/// Makes the output of what is committed, and trains again what was damaged since, until the report has a digest or was stopped.
+/// Makes the output from the committed runs. Runs that turn out damaged are trained again. Ends when the report has a digest or says
+/// stopped; Failure bad_input when the third attempt fails too.
 void assemble_or_train_again(SuiteCall& call, const Suite& suite, const RunSettings& settings, WorkFolder& folder);
 
-// The checkpoints of a work folder, for any worker; and the first notes for the user.
+// CheckpointFolder: keeps the checkpoints of all workers in the work folder, and the first notes for the user.
 
 class CheckpointFolder {
  public:

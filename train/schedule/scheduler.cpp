@@ -1,4 +1,4 @@
-// Schedules runs: by shape, in batches that fit, so that every engine is kept busy.
+// Schedules runs by shape, in batches that fit, so that every engine is kept busy.
 #include "train/schedule/scheduler.hpp"
 
 #include <fmt/format.h>
@@ -19,29 +19,29 @@
 namespace odrpo {
 namespace {
 
-// A batch is what a stop or a lost device can cost, and an engine may hand over its records only when it ends: so no more of it than some
-// minutes of one core, which a device does in seconds, but enough runs to fill a device however long they are.
+// An engine may hand over its records only when a batch ends, so a stop or a lost device can cost a whole batch. Therefore a batch takes at
+// most some minutes of one core, which are seconds on a device. But it has enough runs to fill a device, however long they are.
 constexpr std::size_t most_runs = 4096, enough_runs = 256;
 constexpr double most_core_seconds = 600;
 
-// What the rules say of a combination's runs. One of the two numbers is set once they were asked.
+// What the rules say of the runs of a combination. Either `group` or `reason` is set once they were asked.
 struct Assignment {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
-  std::uint32_t group = none;   // that they are in
-  std::uint32_t reason = none;  // why they cannot be batched
-  double bytes = 0;             // of each of them
+  std::uint32_t group = none;   // index of the group of these runs
+  std::uint32_t reason = none;  // index of the reason why they cannot be batched
+  double bytes = 0;             // of one of them
 };
 
-// Runs that may go together: of one shape, and of sizes that the same engines have room for.
+// Runs that may be in one batch: they have one shape, and the same engines have memory for them.
 struct Group {
   std::vector<std::size_t> runs;
   WorldKind world = WorldKind::bandit;
-  double room = 0;     // memory of the smallest engine that holds each of them
+  double room = 0;     // memory of the smallest engine that can hold each of the runs
   double seconds = 0;  // of one run
   std::size_t at_once = 0;
 };
 
-// The smallest memory of an engine that holds so many bytes; negative when none does.
+// The memory of the smallest engine that can hold so many bytes; negative when none can.
 double room_for(double bytes, WorldKind world, const std::vector<BatchEngine>& engines) {
   double room = -1;
   for (const BatchEngine& e : engines)
@@ -49,8 +49,9 @@ double room_for(double bytes, WorldKind world, const std::vector<BatchEngine>& e
   return room;
 }
 
-// How many runs a batch of the group may have: where there are fewer groups than engines, or runs to fill them all, each engine gets a
-// part. Runs that take turns are handed over one by one: their batches only share them out among the engines, in some rounds.
+// Most runs in a batch of the group. The group is divided among the engines where there are fewer groups than engines, or enough runs to
+// fill all engines. Runs that take turns on an engine are handed over one by one. Their batches only divide them among the engines, in some
+// rounds.
 std::size_t runs_a_batch(const Group& group, std::size_t groups, std::size_t engines) {
   if (group.at_once < most_runs) {
     constexpr std::size_t rounds = 4;
@@ -73,7 +74,7 @@ void cut(const Group& group, std::size_t most, BytesOf bytes_of, std::deque<RunB
     double bytes = bytes_of(i);
     if (batch.runs.size() == most || (!batch.runs.empty() && batch.runs.size() < group.at_once && batch.bytes + bytes > group.room))
       batches.push_back(std::exchange(batch, none));
-    if (batch.runs.size() >= group.at_once) bytes = 0;  // it waits for the place of another
+    if (batch.runs.size() >= group.at_once) bytes = 0;  // it uses the memory of another run that has ended
     batch.runs.push_back(i);
     batch.bytes += bytes;
     batch.seconds += group.seconds;
@@ -99,16 +100,16 @@ Schedule make_schedule(const RunGrid& runs, std::vector<std::size_t> todo, const
     return out;
   }
 
-  // which runs can be batched, and where
+  // finds which runs can be batched, and on which engines
   std::vector<Group> groups;
-  std::map<std::pair<std::string, double>, std::uint32_t> group_of;  // shape and room
+  std::map<std::pair<std::string, double>, std::uint32_t> group_of;  // by shape and memory of the smallest engine
   std::map<std::string, std::uint32_t> reason_of;
-  std::vector<std::size_t> unbatched{0};  // runs of each reason; the first reason is that they are too large
-  double smallest = std::numeric_limits<double>::infinity();  // of those that are too large
+  std::vector<std::size_t> unbatched{0};  // number of runs by reason; reason 0: they are too large for every engine
+  double smallest = std::numeric_limits<double>::infinity();  // bytes of the smallest run that is too large
   WorldKind smallest_world = WorldKind::bandit;
   const auto ask = [&](const RunSpec& spec, Assignment& assignment) {
     std::string why = rules.why_not_batched(spec);
-    if (why.empty() && spec.env.kind == WorldKind::toy_lm && engines[0].no_transformers) why = engines[0].no_transformers();  // the machine's
+    if (why.empty() && spec.env.kind == WorldKind::toy_lm && engines[0].no_transformers) why = engines[0].no_transformers();  // on this machine
     if (!why.empty()) {
       const auto [at, fresh] = reason_of.try_emplace(why, static_cast<std::uint32_t>(unbatched.size()));
       if (fresh) unbatched.push_back(0);
@@ -146,7 +147,7 @@ Schedule make_schedule(const RunGrid& runs, std::vector<std::size_t> todo, const
     }
   }
 
-  // batches that few engines can hold are first, then the longest: so no engine is left with them at the end
+  // Batches that few engines can hold come first, and among these the longest. So no engine is left alone with them at the end.
   const auto bytes_of = [&](std::size_t i) { return assignments[runs.combination_of(i)].bytes; };
   std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.room > b.room; });
   for (auto begin = groups.begin(); begin != groups.end();) {

@@ -1,4 +1,5 @@
-// Workers train one run at a time, drivers one batch on their engine; a failure that a run cannot record ends the work of all.
+// Runs the pool's threads: workers (one run at a time) and drivers (one batch on their engine). A failure that a run cannot record ends all
+// work.
 #include "train/schedule/worker_pool.hpp"
 
 #include <fmt/format.h>
@@ -86,7 +87,7 @@ WorkerPool::WorkerPool(const WorkerPoolSettings& settings, Schedule schedule)
     }
   for (std::size_t w = 0; w < workers_; ++w) try {
       threads_.emplace_back([this, w] { work(w); });
-    } catch (const std::system_error&) {  // no more threads to be had: go on with those there are
+    } catch (const std::system_error&) {  // the system allows no more threads: go on with fewer
       if (w == 0) give_up(Exit::internal, "the system allows no worker thread");
       for (std::size_t missing = w; missing < workers_; ++missing) queue_.trainer_left();
       break;
@@ -133,7 +134,7 @@ void WorkerPool::give_up(Exit code, const std::string& why) {
 }
 
 void WorkerPool::work(std::size_t w) {
-  RunCache cache(cache_);  // so that this worker's world stays while another makes its own
+  RunCache cache(cache_);  // a copy of its own keeps this worker's world, while another worker makes one
   while (!settings_.stop) {
     const std::optional<WorkQueue::Taken> taken = runs_.next(w);
     if (!taken) break;
@@ -177,10 +178,10 @@ void WorkerPool::train_batch(const BatchEngine& engine, const RunBatch& batch) {
   specs.reserve(runs.size());
   for (const RunSpec& run : runs) specs.push_back(&run);
   std::size_t done = 0;
-  const bool side_by_side = batch.world == WorldKind::toy_lm;  // each tells of its own steps
+  const bool side_by_side = batch.world == WorldKind::toy_lm;  // each run counts its own steps
   const BatchEngine::Done hand_over = [&](RunRecord record) {
     queue_.push(std::move(record));
-    if (!side_by_side && done < specs.size()) settings_.workload.add_batched(*specs[done]);  // in any order: the sum over the batch is right
+    if (!side_by_side && done < specs.size()) settings_.workload.add_batched(*specs[done]);  // perhaps of another run: only the sum counts
     ++done;
     ++by_engines_;
   };

@@ -1,4 +1,4 @@
-// The worker pool: threads that train runs or drive engines, and the queue that takes their records to the thread that commits.
+// Declares the worker pool: threads that train runs or drive engines, and the queue of their records to the committing thread.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -25,19 +25,19 @@ class RunWorlds;
 struct Suite;
 class Workload;
 
-/// Finished records on their way to the committing thread.
+/// The queue of finished records from the training threads to the committing thread.
 class RecordQueue {
  public:
-  /// Whoever pushes waits while `limit` bytes are in it.
+  /// push() waits while the queue holds `limit` bytes or more.
   explicit RecordQueue(std::size_t limit) : limit_(limit) {}
   void push(RunRecord record);
-  /// So many threads will push.
+  /// Sets the number of threads that will push.
   void trainers(std::size_t n);
   void trainer_left();
-  /// Nobody waits for room any more: the records will not be wanted.
+  /// Ends all waiting in push(), because nobody will take the records.
   void close();
-  /// Moves all finished records to `out`, adds their bytes; waits for the first until `deadline`. False when all trainers have left and
-  /// nothing is queued.
+  /// Moves all finished records to `out` and adds their bytes; waits for the first until `deadline`. Returns false when all training
+  /// threads have left: `out` then has the last records.
   bool take(std::vector<RunRecord>& out, std::size_t& bytes, std::chrono::steady_clock::time_point deadline);
 
  private:
@@ -49,21 +49,21 @@ class RecordQueue {
   bool closed_ = false;
 };
 
-/// All of it outlives the pool.
+/// What a pool is made from. All of it must outlive the pool.
 struct WorkerPoolSettings {
   const Suite& suite;
   const std::vector<BatchEngine>& engines;
   const CheckpointStore& store;
-  std::atomic<bool>& stop;  ///< set by the pool when a thread cannot go on
+  std::atomic<bool>& stop;  ///< the pool sets it when a thread cannot go on
   const RunWorlds& worlds;
-  Workload& workload;  ///< of as many workers as jobs
+  Workload& workload;  ///< made for `jobs` workers
   int jobs = 1;
   std::size_t queue_bytes = 0;
-  bool more = false;  ///< runs may be added until close(): workers and drivers wait for them
+  bool more = false;  ///< runs may be added until close(); workers and drivers without work wait for them
 };
 
-/// Workers take the next run of theirs (WorkQueue), drivers the next batch that fits their engine, until none is left or a stop is asked
-/// for; leaving the scope joins them.
+/// The threads that train. Workers take their next run from the WorkQueue; drivers take the next batch that fits their engine. They end
+/// when none is left or a stop is asked for. The destructor joins them.
 class WorkerPool {
  public:
   WorkerPool(const WorkerPoolSettings& settings, Schedule schedule);
@@ -71,15 +71,16 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
   RecordQueue& queue() { return queue_; }
-  /// More to train, where settings.more.
+  /// Adds runs and batches, if settings.more.
   void add(Schedule schedule);
-  /// No more will be added. To be called on a stop too, since nobody waits for it elsewhere.
+  /// Says that nothing more will be added. Call it on a stop too: it wakes the workers and drivers that wait for more.
   void close();
-  /// Runs that nobody has begun.
+  /// Number of runs that no worker or engine has begun.
   std::size_t waiting();
-  /// Why the pool gave up, with the exit code of the first failure; known when the queue's take() has returned false.
+  /// Why the pool gave up, with the exit code of the first failure; nothing if it did not. Final once the queue's take() has returned
+  /// false.
   std::optional<Failure> failure();
-  /// Runs that engines have trained.
+  /// Number of runs that engines have trained.
   std::size_t by_engines() const { return by_engines_; }
 
  private:
@@ -90,12 +91,12 @@ class WorkerPool {
 
   const WorkerPoolSettings settings_;
   const std::size_t workers_;
-  WorkQueue runs_;  // the workers'
+  WorkQueue runs_;  // for the workers
   std::atomic<std::size_t> by_engines_{0};
   std::mutex mutex_;
   std::condition_variable came_;
   bool more_;                       // under mutex_
-  std::deque<RunBatch> batches_;    // that no engine has taken; under mutex_
+  std::deque<RunBatch> batches_;    // batches that no engine has taken; under mutex_
   std::optional<Failure> failure_;  // under mutex_
   RunCache cache_;
   RecordQueue queue_;

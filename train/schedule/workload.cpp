@@ -1,4 +1,4 @@
-// Sums of the cost model over runs and worlds.
+// Adds up the cost model's estimates over runs and worlds: work that is done and work that is left.
 #include "train/schedule/workload.hpp"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ RunSteps& Workload::begin(std::size_t w, const RunSpec& spec, bool opens_world) 
   return worker.steps;
 }
 
-// Adds what a worker has done of its run.
+// Adds the part of its current run that a worker has done.
 void Workload::add_part(const Worker& worker, Work& to) {
   if (!worker.busy || worker.before_steps()) return;
   const int restored = worker.steps.restored.load(std::memory_order_relaxed);
@@ -64,17 +64,17 @@ void Workload::add_part(const Worker& worker, Work& to) {
   const double a_step = worker.run_seconds / worker.run_steps;
   to.steps_done += static_cast<std::uint64_t>(done);
   const int stored =
-      worker.counts_world() ? worker.steps.world_restored.load(std::memory_order_relaxed) : 0;  // which says nothing about speed
+      worker.counts_world() ? worker.steps.world_restored.load(std::memory_order_relaxed) : 0;  // stored steps say nothing about speed
   to.seconds_seen += a_step * (done - restored) + worker.world_seconds - (stored > 0 ? worker.world_part(stored) : 0);
   to.seconds_left -= a_step * done + worker.world_seconds;
 }
 
-// Adds what of the worlds in the making is done: their steps where they are counted. Of others what would be done if they were made as fast
-// as the rest went: else the ETA would rise until they are there.
+// Adds the finished share of the worlds that are being made. Where their steps are counted, these give the share. Otherwise a world is
+// assumed to be made at the speed of the work so far; without that, the ETA would rise until the world is made.
 void Workload::add_worlds(Work& to) const {
-  constexpr double most = 0.95;  // of a world that takes longer than estimated
+  constexpr double most = 0.95;  // largest share, for a world that takes longer than estimated
   const double at = clock_();
-  double worked = 0;  // seconds that workers spent on what has been seen
+  double worked = 0;  // seconds that workers spent on the work in seconds_seen
   for (const Worker& worker : workers_) {
     const bool making = worker.before_steps(), counted = making && worker.counts_world();
     if (worker.used) worked += at - start_ - (making && !counted ? at - worker.began : 0);
@@ -121,7 +121,7 @@ Work Workload::now() const {
   Work work = finished_;
   for (const Worker& worker : workers_) add_part(worker, work);
   add_worlds(work);
-  work.seconds_left = std::max(work.seconds_left, 0.0);  // sums are rounded
+  work.seconds_left = std::max(work.seconds_left, 0.0);  // it may be negative by rounding
   return work;
 }
 

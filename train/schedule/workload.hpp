@@ -1,4 +1,4 @@
-// How much of a suite's work is done, in steps and in estimated seconds: what progress and its ETA are made of.
+// Declares how much of a suite's work is done, in steps and in estimated seconds, for progress and its ETA.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,35 +16,35 @@ struct RunSpec;
 class RunWorlds;
 struct Schedule;
 
-/// Seconds are those of one core as the cost model estimates them: only their ratio is used.
+/// Work that is done and work that is left. Seconds are those of one core by the cost model; only their ratio is used.
 struct Work {
   std::uint64_t steps_total = 0;  ///< of all runs of the suite
-  std::uint64_t steps_done = 0;   ///< those of earlier calls too; of a run that failed all, since none of them is left
-  double seconds_seen = 0;        ///< of what this call has trained and made; of a world in the making a guess
-  double seconds_left = 0;        ///< of what is to be trained and made
+  std::uint64_t steps_done = 0;   ///< earlier calls included; a failed run counts with all its steps, since none is left
+  double seconds_seen = 0;        ///< estimate of the work that this call has done; for a world that is being made a guess
+  double seconds_left = 0;        ///< estimate of the work that is left
   int worlds_in_making = 0;
-  std::uint64_t world_steps_total = 0, world_steps_done = 0;  ///< of those, where they are counted
+  std::uint64_t world_steps_total = 0, world_steps_done = 0;  ///< steps of these worlds, where they are counted
 };
 
-/// Seconds that the work left takes if it goes on as it went for `elapsed` seconds; negative when nothing is known yet.
+/// Seconds that the rest of the work takes at the mean speed of the `elapsed` seconds so far; negative when the speed is not known yet.
 double seconds_to_go(const Work& work, double elapsed);
 
-/// The work of one call. Workers say where they are, any thread asks how far all are.
+/// Tracks the work of one call. Workers report where they are; any thread can ask how much is done.
 class Workload {
  public:
-  /// The runs i that are not done[i], and the worlds of those that `rest` gives to `workers` workers or to engines that train step by step.
-  /// The tests have a clock of their own.
+  /// Counts the runs i that are not done[i], and the worlds that must be made for the runs of `rest`. Worlds count for workers, and for
+  /// engines that train step by step. Tests have a clock of their own.
   Workload(const RunGrid& runs, const std::vector<bool>& done, const Schedule& rest, const RunWorlds& worlds, std::size_t workers,
            std::size_t engines = 0, std::function<double()> clock = now_seconds);
 
-  /// Of an engine the first of its places, which begin and end runs as workers do.
+  /// The number `w`, for begin() and end(), of the first of an engine's runs that train side by side.
   std::size_t places_of_engine(std::size_t engine) const;
 
-  /// Worker `w` begins a run; it makes the run's world first when it opens it. Returns where the run's steps are counted.
+  /// Worker `w` begins a run; with `opens_world` it makes the run's world first. Returns the counters of the run's steps.
   RunSteps& begin(std::size_t w, const RunSpec& spec, bool opens_world);
   /// The run of worker `w` has finished or failed.
   void end(std::size_t w);
-  /// An engine has trained a run.
+  /// An engine has trained a run of a batch.
   void add_batched(const RunSpec& spec);
 
   Work now() const;
@@ -53,8 +53,8 @@ class Workload {
   struct Worker {
     RunSteps steps;  // of the run that it trains
     int run_steps = 0;
-    double run_seconds = 0, world_seconds = 0;  // world_seconds: 0 when it does not open the world
-    double began = 0;                           // its run, by the clock
+    double run_seconds = 0, world_seconds = 0;  // world_seconds: 0 when it does not make the run's world
+    double began = 0;                           // time at which it began the run
     bool used = false, busy = false;
     bool before_steps() const { return busy && steps.restored.load(std::memory_order_acquire) == RunSteps::not_begun; }
     bool counts_world() const { return steps.world_steps.load(std::memory_order_acquire) > 0; }
@@ -69,8 +69,8 @@ class Workload {
   const double start_;
   const std::size_t engines_;
   mutable std::mutex mutex_;
-  Work finished_;                // of runs that have ended; what the others have done is not in it. Under mutex_
-  std::vector<Worker> workers_;  // but for their steps under mutex_
+  Work finished_;                // work of ended runs, without that of runs in progress; under mutex_
+  std::vector<Worker> workers_;  // under mutex_, except their atomic `steps`
 };
 
 }  // namespace odrpo

@@ -1,4 +1,5 @@
-// What a run of each world costs. In the bandit: times measured on one 2.6 GHz core with AVX2, bytes counted from the arrays.
+// Estimates what a run of each world costs. In the bandit, times are measured on one 2.6 GHz core with AVX2; bytes are counted from the
+// arrays.
 #include <algorithm>
 
 #include "config/catalogue/catalogue.hpp"
@@ -16,7 +17,7 @@
 namespace odrpo {
 namespace {
 
-// What reading a byte of a table takes more than one of a small table: tables of about these sizes leave the caches.
+// Extra seconds to read a byte of a large table, compared with a small one. Tables above these sizes do not fit into the caches.
 constexpr double second_cache = 1 << 20, last_cache = 1 << 24;
 double seconds_of_byte(double table_bytes, bool in_order) {
   if (table_bytes <= second_cache) return 0;
@@ -24,13 +25,13 @@ double seconds_of_byte(double table_bytes, bool in_order) {
   return in_order ? 40e-12 : 150e-12;
 }
 
-/// The arrays of a run, padded as they are.
+/// Sizes of a run's arrays, padding included.
 struct Size {
   bool linear;
   double prompts, width, features, batch, rollouts;  // rollouts: of a batch
   double cells() const { return prompts * width; }
   double batch_cells() const { return batch * width; }
-  // of the table that a step reads rows of: features, or parameters with their moments and roots
+  // bytes per cell of the table whose rows a step reads: features, or parameters with their moments and roots
   double bytes_of_cell() const { return linear ? 4 * features : 16; }
 };
 Size size_of(const RunSpec& spec) {
@@ -45,16 +46,16 @@ Size size_of(const RunSpec& spec) {
 
 bool has_signal(const RunSpec& spec) { return spec.policy.kind == PolicyKind::linear || spec.env.bandit.feature_share > 0; }
 
-constexpr double seconds_of_pending = 0.13e-9;         ///< of an update that a parameter missed
-constexpr double seconds_of_overdue_pending = 0.35e-9;  ///< the same where rows are brought up to date one by one
+constexpr double seconds_of_pending = 0.13e-9;         ///< to apply one pending Adam step to one parameter
+constexpr double seconds_of_overdue_pending = 0.35e-9;  ///< the same for rows that visit_overdue() visits one by one
 
-// Share of the prompts that have been in a batch, on average over the run: nothing is pending for the others.
+// Share of the prompts that have been in a batch, on average over the run. Other prompts have no pending steps.
 double visited_share(const RunSpec& spec, const Size& n) {
   const double drawn = static_cast<double>(spec.learn.steps) * n.batch;
   return drawn < n.prompts ? drawn / n.prompts / 2 : 1 - n.prompts / drawn / 2;
 }
 
-// Forward and backward of a step's prompts, once for each epoch, with what Adam has left to do.
+// Seconds per step of the policy: forward and backward pass for the step's prompts, once for each epoch, with Adam's pending steps.
 double policy_seconds(const RunSpec& spec, const Size& n) {
   const double far = seconds_of_byte(n.cells() * n.bytes_of_cell(), false) * n.bytes_of_cell();
   if (n.linear) return spec.learn.epochs * n.batch_cells() * (0.73e-9 + 0.118e-9 * n.features) + n.batch_cells() * far;
@@ -65,7 +66,7 @@ double policy_seconds(const RunSpec& spec, const Size& n) {
          overdue * (seconds_of_overdue_pending * memory.updates + 2 * far);
 }
 
-// A look at all prompts.
+// Seconds per record of the exact means over all prompts.
 double record_seconds_of(const RunSpec& spec, const Size& n) {
   const double far = seconds_of_byte(n.cells() * n.bytes_of_cell(), true) * n.bytes_of_cell();
   if (n.linear) return n.cells() * (0.5e-9 + 0.059e-9 * n.features + far);
@@ -74,7 +75,7 @@ double record_seconds_of(const RunSpec& spec, const Size& n) {
   return n.cells() * (1.1e-9 + seconds_of_pending * pending + far);
 }
 
-// Scores, advantages and coefficients of a rollout.
+// Estimated CPU seconds of the work that is done once per rollout: its score, its advantage and its coefficient in the gradient.
 double rollout_seconds(const RunSpec& spec) {
   const bool draws = spec.rater.sampling == Sampling::draws;
   return 8.1e-9 + (draws ? 21e-9 + 3.14e-9 * spec.votes : 0) + (real_valued(spec.rater, spec.votes) ? 22e-9 : 0) + 2.5e-9 * (spec.learn.epochs - 1);
@@ -93,7 +94,7 @@ Cost bandit_cost(const RunSpec& spec) {
   const double redraws = spec.record.gradient * (n.batch_cells() * 2e-9 + rollouts + posterior_seconds(spec) / spec.learn.steps);
   Cost c;
   c.cpu_seconds = spec.learn.steps * step + records * (record_seconds_of(spec, n) + n.rollouts * 4e-9 + redraws) + stored_seconds(recorded);
-  // parameters, moments and roots; the batch, and the rows that a record looks at; words, actions and scores
+  // bytes: parameters, moments and roots; the batch, and the rows that a record reads at a time; random words, actions and scores
   const double votes = scores_of_response(spec.rater, spec.votes);
   const double policy = (n.linear ? 0 : 16 * n.cells()) + 16 * n.batch_cells() + 4 * 256 * n.width,
                batch = n.rollouts * (40 + (votes > 1 ? 6 * votes : 0)), redrawn = spec.record.gradient > 0 ? 16 * n.batch_cells() : 0;
@@ -113,7 +114,7 @@ double bandit_world_bytes(const RunSpec& spec) {
 
 double bandit_world_seconds(const RunSpec& spec) {
   const double responses = static_cast<double>(spec.env.bandit.prompts) * spec.env.bandit.actions;
-  constexpr double seconds_of_fresh_byte = 0.8e-9;  // memory that the system hands out
+  constexpr double seconds_of_fresh_byte = 0.8e-9;  // memory that the system hands out for the first time
   return responses * (57e-9 + (has_signal(spec) ? 40e-9 * spec.env.bandit.features : 0)) + seconds_of_fresh_byte * bandit_world_bytes(spec);
 }
 
@@ -121,31 +122,32 @@ double rating_seconds(const RunSpec& spec) {
   return 35e-9 * judge_turns(spec.rater, spec.votes) * spec.env.bandit.prompts * spec.env.bandit.actions;
 }
 
-// Rough costs of models and of posterior scores; measured on one 2.6 GHz core.
+// Estimates what models of a judge and posterior scores cost. Times are measured on one 2.6 GHz core.
 
 namespace {
 
-constexpr double seconds_of_distribution = 8e-7;       ///< of a call, for each level
-constexpr double seconds_of_product = 1e-9;   ///< of a response's votes with one kind of traits of one quality
-constexpr double seconds_of_share = 1.2e-10;  ///< of one quality in one state
-constexpr double seconds_of_state = 2e-9;      ///< of a state, for each group, of scores
-constexpr double seconds_of_votes_state = 1e-9;  ///< of a state, for each response, of all votes
-constexpr double seconds_of_floor = 0.7e-9, seconds_of_known_floor = 0.7e-6;  ///< of a state for each group; of a group whose prior is fixed
-constexpr double seconds_of_response = 0.7e-6, seconds_of_vote = 15e-9;  ///< to find the row of a response's votes
-constexpr double logarithms = 100;            ///< times as long, where products are too small for doubles …
+constexpr double seconds_of_distribution = 8e-7;       ///< to make the distribution of one call, per level
+constexpr double seconds_of_product = 1e-9;   ///< to take in a response's votes, per combination of a kind of traits and a quality
+constexpr double seconds_of_share = 1.2e-10;  ///< per pair of a quality and a state
+constexpr double seconds_of_state = 2e-9;      ///< per state and group, where one score of each response is read
+constexpr double seconds_of_votes_state = 1e-9;  ///< per state and response, where all votes are read
+constexpr double seconds_of_floor = 0.7e-9, seconds_of_known_floor = 0.7e-6;  ///< per state and group; per group whose prior is fixed
+constexpr double seconds_of_response = 0.7e-6, seconds_of_vote = 15e-9;  ///< per response and per vote, to find the row of its votes
+constexpr double logarithms = 100;            ///< factor of time, where products are too small for doubles and need logarithms …
 constexpr double votes_in_doubles = 400;      ///< … as from about so many votes
 
 double states_of(const Belief& belief) { return static_cast<double>(count_states(belief.world, belief.rater, belief.grid)); }
 
-/// The size of a model of all votes.
+/// Sizes of a model that reads all votes.
 struct ModelSize {
-  double states, responses, cells;  ///< cells: combinations of judges, lasting traits and responses
+  double states, responses, cells;  ///< cells: combinations of judge, lasting traits and response
 };
 ModelSize model_size(const Belief& belief, int levels) {
   return {states_of(belief), believed_responses(belief.rater, levels), call_cells(belief.rater, levels)};
 }
 
-/// Different sets of N votes among so many responses: rarer ones go on coming (as measured with 8 and 32 votes).
+/// Estimated number of different sets of N votes among so many responses. It never stops growing, since rare sets keep appearing (fitted at
+/// 8 and 32 votes).
 double different_sets(double votes, int levels, double responses) {
   double all = 1;
   for (int k = 1; k < levels; ++k) all *= (votes + k) / k;
@@ -160,7 +162,7 @@ double posterior_bytes(const RunSpec& spec, double responses) {
   const int levels = spec.env.levels();
   if (!belief.all_votes) {
     const double scores = levels * (reward_kind(spec).real ? per_level_of_reals : 1);
-    const double rows = belief.grid.moments ? 9 : 7;  // of ScoreModel and PosteriorScores
+    const double rows = belief.grid.moments ? 9 : 7;  // tables in ScoreModel and PosteriorScores
     return rows * sizeof(double) * scores * states_of(belief);
   }
   const ModelSize size = model_size(belief, levels);
@@ -198,17 +200,17 @@ bool posterior_too_large(const RunSpec& spec) {
   return belief.all_votes && call_model_bytes(belief.rater, spec.env.levels()) > most_call_model_bytes;
 }
 
-// What a run of the toy language model costs.
+// Estimates what a run of the toy language model costs.
 
 namespace {
 
-// Rough seconds that one token of a batch costs on one 2.6 GHz core: forward and backward, and the forward pass of the reference.
+// Rough seconds of one token of a batch on one 2.6 GHz core: forward and backward pass; with `reference` also the reference's forward pass.
 double token_seconds(const RunSpec& spec, bool reference) {
   const double wide = spec.policy.transformer.size == TransformerSize::large ? 3.5 : 1.0;
   return wide * (reference ? 12.8e-6 : 9.6e-6);
 }
-constexpr double demonstrated_share = 0.6;  // of the cap on a response, by demonstrations and by a policy that has learned to end it
-// of a policy after its supervised steps: 400 of 64 demonstrations are enough
+constexpr double demonstrated_share = 0.6;  // of the longest response: mean of demonstrations, and of a policy that has learned to end
+// Share of the longest response that a policy uses after its supervised steps: demonstrated_share after 400 steps of 64 demonstrations.
 double used_share(const RunSpec& spec) {
   const TransformerLearning& learning = spec.policy.learning;
   return 1 - (1 - demonstrated_share) * std::min(1.0, static_cast<double>(learning.warm_steps) * learning.warm_batch / (400 * 64));
@@ -218,21 +220,21 @@ double used_share(const RunSpec& spec) {
 
 double evaluation_seconds(const RunSpec& spec) {
   const ToyLmConfig& world = spec.env.toy_lm;
-  return world.evaluated_prompts * double{1} * world.response_tokens * used_share(spec) * token_seconds(spec, false) / 2;  // forward alone
+  return world.evaluated_prompts * double{1} * world.response_tokens * used_share(spec) * token_seconds(spec, false) / 2;  // forward only
 }
 
 Cost toy_lm_cost(const RunSpec& spec) {
   const LearnConfig& learn = spec.learn;
   const double rollouts = static_cast<double>(learn.batch) * learn.rollouts, cap = spec.env.toy_lm.response_tokens;
   const double records = record_count(spec);
-  const double recorded = recorded_bytes(spec) + 2 * sizeof(double) * spec.env.toy_lm.evaluated_prompts;  // quality and length of each
+  const double recorded = recorded_bytes(spec) + 2 * sizeof(double) * spec.env.toy_lm.evaluated_prompts;  // quality and length of each one
   Cost c;
   c.cpu_seconds = learn.steps * rollouts * cap * used_share(spec) * token_seconds(spec, learn.kl > 0) * learn.epochs +
                   records * evaluation_seconds(spec);
   const TextDistributionCost distributions = text_distribution_cost(spec.rater, spec.votes);
   c.cpu_seconds += std::min(distributions.rows, learn.steps * rollouts) * distributions.seconds + learn.steps * rollouts * distributions.calls_seconds;
   c.cpu_seconds += posterior_seconds(spec) + stored_seconds(recorded);
-  // what the supervised steps leave before the training's weighs nothing any more; words and verdicts of a batch; prompts
+  // The memory of the supervised steps is free before training begins. Added are words and verdicts of a batch, and the prompts.
   const TransformerShape shape = transformer_of(spec);
   const PolicyConfig& policy = spec.policy;
   TransformerConfig whole = policy.transformer;
@@ -244,7 +246,7 @@ Cost toy_lm_cost(const RunSpec& spec) {
   c.memory_bytes = std::max(trained, started) +
                    (double{1} * spec.env.prompts() + evaluated) * (sizeof(ToyPrompt) + 2.0 * toy_prompt_tokens) + 2 * cap * evaluated * 3 +
                    distributions.bytes + 4.0 * 3 * weight_table(shape).count + 3 * recorded +
-                   watch_bytes(spec.record, learn.steps);  // a checkpoint's copies too
+                   watch_bytes(spec.record, learn.steps);  // copies for a checkpoint too
   c.recorded_bytes = recorded;
   c.disk_bytes = 1000 + stored_bytes(recorded);
   const bool again = spec.rater.parse_policy == ParsePolicy::resample;

@@ -1,4 +1,4 @@
-// Stages, records and state of a run in the bandit.
+// Implements the stages, records and state of a run in the bandit.
 #include "train/worlds/bandit.hpp"
 
 #include <fmt/format.h>
@@ -102,7 +102,7 @@ void BanditRun::sample_rollouts(int t) {
 bool BanditRun::score_rollouts(int t, const std::atomic<bool>&) {
   const double made = draw_scores(t, Draws::training());
   const RatedWorld& rated = *problem->rated;
-  if (t == problem->spec->learn.steps) return true;  // the batch that is measured at the end
+  if (t == problem->spec->learn.steps) return true;  // the batch of the last record: its calls do not count
   if (rated.stop > 0) calls_so_far += rated.calls.empty() ? made : expected_calls();
   if (!by_judge.empty()) count_by_judge();
   return true;

@@ -1,4 +1,4 @@
-// The bandit as a world of the training loop: tabular and linear policies, everything about the truth exact.
+// Declares the bandit as a world of the training loop. Policies are tabular or linear; all true values are exact.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -25,7 +25,7 @@
 
 namespace odrpo {
 
-/// Everything a run decides or is given; const while it trains.
+/// What a run in the bandit is made from; const while it trains.
 struct BanditProblem {
   const RunSpec* spec;
   Isa isa;
@@ -36,17 +36,18 @@ struct BanditProblem {
   const RateStages* rate;
   const EstimatorStages* estimator;
   std::shared_ptr<const BatchEstimator> advantages;  ///< shares its tables with the other runs of this estimator
-  PosteriorTables posterior;                         ///< of posterior estimators; empty otherwise
+  PosteriorTables posterior;                         ///< tables of a posterior estimator; empty for any other
   Whitening whitening;                               ///< of a batch's advantages
-  int action_blocks;                                 ///< blocks of 4 random words that hold one word for every rollout of a prompt
+  int action_blocks;                                 ///< blocks of 4 random words for a prompt, which give every rollout one word
   MadeBy by() const { return {isa}; }
 };
-/// Looks the world and the rater's rows up in the cache, or makes them. Nothing when `stop` was set meanwhile.
+/// Makes the problem of a run. Takes the world and the rater's distributions from the cache where it has them. Nothing when `stop` was set
+/// meanwhile. `look_up`: as in RunCache::estimator().
 std::optional<BanditProblem> make_bandit_problem(const RunSpec& spec, RunCache& cache, Isa isa, const std::atomic<bool>& stop,
                                                  bool look_up = true);
 std::optional<BanditProblem> make_bandit_problem(RunSpec&&, RunCache&, Isa, const std::atomic<bool>&, bool = true) = delete;
 
-/// A run in the bandit; what the loop asks of it is in train/loop.hpp.
+/// A run in the bandit. The training loop (train/loop.hpp) says what its members do. B: prompts of a batch; G: rollouts of a prompt.
 struct BanditRun {
   using Problem = BanditProblem;
   static constexpr bool measures_after_end = true;
@@ -55,13 +56,13 @@ struct BanditRun {
   SoftmaxPolicy policy;
   StepState step;
   std::vector<std::uint32_t> word;       ///< [B][blocks][4] random words
-  std::vector<std::uint32_t> vote_word;  ///< scratch of literal votes
-  std::vector<std::uint16_t> action;     ///< [B][G]
-  double calls_so_far = 0;               ///< of a judge that may stop early: expected calls of the steps, repeated answers apart
-  CallsByJudge by_judge{};               ///< of the steps, where the bill needs them; else empty
-  std::vector<double> turn_calls{};      ///< [B][turns] of the latest batch, where calls may end early and are counted by judge
+  std::vector<std::uint32_t> vote_word;  ///< scratch: random words of votes that are drawn one by one
+  std::vector<std::uint16_t> action;     ///< [B][G] the responses
+  double calls_so_far = 0;               ///< calls so far, where they may end early: expected, or as drawn; repeated requests not counted
+  CallsByJudge by_judge{};               ///< calls of each judge so far, where the bill needs them; else empty
+  std::vector<double> turn_calls{};      ///< [B][turns] calls of the latest batch, by place in a panel's order; if calls may end early
   GradientQuality gradient{};            ///< of the latest recorded batch
-  bool finite = true;                    ///< was the policy's value finite when it was last recorded
+  bool finite = true;                    ///< was the policy's quality finite at the latest record
 
   explicit BanditRun(const Problem& problem);
 
@@ -91,33 +92,34 @@ struct BanditRun {
   }
   void restored(int t) { policy.restored(first_update(t)); }
 
-  /// The policy's update that step t begins with.
+  /// Number of the first policy update of step t.
   int first_update(int t) const { return t * problem->spec->learn.epochs; }
-  /// Responses and scores of the batch's prompts for step t; `draws` says which random words they take. Scores drawn by literal calls:
-  /// returns how many were made.
+  /// draw_actions() draws the responses of step t's batch, draw_scores() their scores; `draws` says which random words they use.
+  /// draw_scores() returns the number of votes that it drew one by one. Where it draws scores from the distribution of the aggregate it
+  /// returns 0.
   void draw_actions(int t, const Draws& draws);
   double draw_scores(int t, const Draws& draws);
-  /// Counts the calls of each judge about the batch's responses.
+  /// Adds the calls about the batch's responses to by_judge.
   void count_by_judge();
-  /// Expected calls about the batch's responses, by the rows of their distribution.
+  /// Expected calls about the batch's responses, from the table of the rater's distributions.
   double expected_calls() const;
-  /// How the batch's rollouts enter the gradient of epoch e.
+  /// How the batch's rollouts enter the gradient of epoch e = 0, 1, … on this batch.
   RolloutTerms rollout_terms(int epoch) const;
 };
 
-/// The estimated gradient of one batch's prompts against the exact gradient of their expected true quality, over `record.gradient` redraws
-/// of responses and scores by the policy that sampled the batch: call it between estimate_advantages and update_policy. The batch is as
-/// before afterwards. NaN where undefined (one of the two is zero; SNR with fewer than 2 redraws). Cosine: of the mean estimated gradient
-/// and the exact one; SNR: |mean g|^2 / trace of the covariance of g, both unbiased.
+/// Compares the estimated gradient for one batch's prompts with the exact gradient of their expected true quality. Takes `record.gradient`
+/// redraws of responses and scores by the policy that sampled the batch. Call it between estimate_advantages and update_policy; afterwards
+/// the batch is as before. Cosine: between the mean estimated gradient g and the exact one. SNR: |mean g|^2 / trace of the covariance of g,
+/// both unbiased. NaN where undefined (one of the two gradients is zero; SNR with fewer than 2 redraws).
 GradientQuality gradient_quality(BanditRun& run, int t);
 
 /// Expected calls of the judge over a run in the bandit that makes all N calls about each response.
 double bandit_judge_calls(const RunSpec& spec);
 Cost bandit_cost(const RunSpec& spec);
-/// Bytes of a run's world, and rough seconds to make it: all runs of one seed and env share it.
+/// Bytes of a run's world, and rough seconds to make it. All runs of one seed and env share the world.
 double bandit_world_bytes(const RunSpec& spec);
 double bandit_world_seconds(const RunSpec& spec);
-/// Rough seconds to find the rows of a rater's distribution in a world, once they are made.
+/// Rough seconds to look up a rater's distribution for every response of a world, when the distributions are made.
 double rating_seconds(const RunSpec& spec);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// The distributions of a rated world, and the policy's score functions.
+// Computes the score distributions of a world and the gradients of the policy's log-probabilities, for the bound on advantages.
 #include "train/worlds/bound_world.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 std::size_t size_of(int n) { return static_cast<std::size_t>(n); }
 
-/// Softmax of logits whose largest is not large.
+/// Softmax of logits.
 std::vector<double> softmax(std::vector<double> logit) {
   const double most = *std::max_element(logit.begin(), logit.end());
   double total = 0;
@@ -22,7 +22,7 @@ std::vector<double> softmax(std::vector<double> logit) {
   return logit;
 }
 
-/// One world as bound_problem() reads it.
+/// One world, in the form that bound_problem() reads.
 struct Parts {
   const BoundWorld& of;
   BanditWorld world;
@@ -46,7 +46,7 @@ struct Parts {
     return softmax(std::move(logit));
   }
 
-  /// P(score | action); where each call draws its judge, of the mean judge.
+  /// P(score | action) of prompt p, [action][score]. Where each call draws its judge: the mean over judges.
   std::vector<double> channel(std::size_t p) const {
     std::vector<double> distribution(size_of(outcomes)), rows;
     const std::size_t turns = size_of(rated.turns), cells = world.quality16.size();
@@ -111,7 +111,7 @@ BoundProblem bound_problem(const BoundWorld& of) {
   BoundProblem problem{of.env.levels, of.members, parts.linear(), of.batch, {}};
   for (std::size_t p = 0; p < size_of(of.env.prompts); ++p) problem.prompts.push_back(parts.prompt(p));
   if (!problem.shared) return problem;
-  // the gradient of the mean over prompts is that of all of them
+  // prompts share the parameters of a linear policy, so each gets the gradient of the mean over prompts
   std::vector<double> mean(problem.parameters(), 0.0);
   for (const BoundPrompt& prompt : problem.prompts)
     for (std::size_t d = 0; d < mean.size(); ++d) mean[d] += prompt.gradient[d] / static_cast<double>(problem.prompts.size());

@@ -1,4 +1,4 @@
-// What the best map of advantages (estimators/theory/bound.hpp) is asked about in the bandit: a world, its judge and a policy.
+// Declares a bandit problem for the bound on advantages (estimators/theory/bound.hpp): a world, its judge and a policy.
 #pragma once
 #include <cstdint>
 
@@ -15,11 +15,11 @@ struct BoundWorld {
   int votes = 1;
   PolicyConfig policy;  ///< tabular or linear; uniform, or tilted towards quality
   int members = 8, batch = 64;
-  std::uint64_t key = 1;  ///< of the world and of what the judge makes of its responses
+  std::uint64_t key = 1;  ///< random key of the world and of the judge's traits
 };
 
-/// All prompts of the world under the distributions that training draws from. For raters without whole_score_refusal(). Failure `limits` where the
-/// distribution of so many votes is too long.
+/// All prompts of the world, with the distributions from which training draws scores. Only for raters that whole_score_refusal() does not
+/// refuse. Failure `limits` where the distribution of so many votes is too long.
 BoundProblem bound_problem(const BoundWorld& world);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// How good a batch gradient is, from redraws of the batch.
+// Computes how well a batch gradient agrees with the exact gradient, from redraws of the batch.
 #pragma once
 #include <cstdint>
 
@@ -7,12 +7,13 @@
 
 namespace odrpo {
 
-/// NaN where undefined (gradient_quality() of train/worlds/bandit.hpp).
+/// Cosine with the exact gradient, and signal-to-noise ratio; NaN where undefined (gradient_quality() of train/worlds/bandit.hpp).
 struct GradientQuality {
   double cosine, snr;
 };
 
-/// From the sum of n = `replicas` redraws' gradients and the exact one, `size` parameters each, and the squares of every redraw together.
+/// Computes both from n = `replicas` redraws. `sum`: sum of their gradients; `exact`: the exact gradient; both have `size` components.
+/// `squares`: sum over redraws of |gradient|^2.
 ODRPO_HD GradientQuality quality_of(const double* sum, const float* exact, int size, double squares, int replicas) {
   double along = 0, of_mean = 0, of_exact = 0;
   for (int i = 0; i < size; ++i) {
@@ -24,18 +25,18 @@ ODRPO_HD GradientQuality quality_of(const double* sum, const float* exact, int s
   GradientQuality quality{__builtin_nan(""), __builtin_nan("")};
   if (of_mean > 0 && of_exact > 0) quality.cosine = along / (math::sqrt(of_mean) * math::sqrt(of_exact));
   if (replicas > 1) {
-    // trace of the covariance; |mean|^2 of n redraws is too large by trace / n
+    // trace of the covariance; |mean gradient|^2 of n redraws is on average too large by trace / n
     const double trace = (squares - replicas * of_mean) / (replicas - 1);
     if (trace > 0) quality.snr = (of_mean - trace / replicas) / trace;
   }
   return quality;
 }
 
-// What the random words of a batch are for; redraws of a batch (for gradient signal and noise) ask other questions than training.
+// Draws: what a batch's random words are drawn for. Redraws of a batch, for gradient cosine and SNR, have random words of their own.
 
 struct Draws {
   Purpose action, rating, vote;
-  std::uint32_t replica = 0;  ///< replica r of a batch starts at r times the blocks of one
+  std::uint32_t replica = 0;  ///< number of the redraw: its words begin `replica` times the blocks of one batch later
 
   static constexpr Draws training() { return {Purpose::action, Purpose::rating, Purpose::vote}; }
   static constexpr Draws replicas(int r) {

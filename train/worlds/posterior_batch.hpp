@@ -1,4 +1,4 @@
-// Posterior scores of a batch (estimators/posterior/posterior.hpp), and the prior that follows the policy while a run trains.
+// Declares the posterior scores of a batch (estimators/posterior/posterior.hpp), and the prior that follows the policy while a run trains.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace odrpo {
 
-/// A model of a judge made ready.
+/// A model of a judge, with the tables from which posterior scores are computed.
 struct PosteriorModel {
   ScoreModel model;
   PosteriorScores scores;
@@ -20,42 +20,42 @@ struct PosteriorModel {
   std::size_t bytes() const { return model.bytes() + scores.bytes(); }
 };
 
-/// What the runs of one posterior estimator share; both models are null for every other estimator.
+/// What the runs of one posterior estimator share. `model` or `votes` is set; both are null for any other estimator.
 struct PosteriorTables {
-  std::shared_ptr<const PosteriorModel> model;  ///< of one score of each response
-  std::shared_ptr<const PosteriorVotes> votes;  ///< or of all its votes
-  /// Advantages of every histogram, where the prior is fixed and rewards are integer scores; null where there is none.
+  std::shared_ptr<const PosteriorModel> model;  ///< a model that reads one score of each response
+  std::shared_ptr<const PosteriorVotes> votes;  ///< a model that reads all votes of each response
+  /// Table of the advantages of every histogram of a group's scores; null unless the prior is fixed and rewards are integer scores.
   std::shared_ptr<const HistogramTable> advantages;
-  const GroupTableStages* look_up = nullptr;  ///< of `advantages`
+  const GroupTableStages* look_up = nullptr;  ///< functions that look up `advantages`
 
   bool any() const { return model || votes; }
   const PromptStates& prompts() const { return votes ? votes->model().prompts : model->model.prompts; }
-  /// Judges whose votes are told apart; 1 = none are.
+  /// Number of judges whose votes the model tells apart; 1 = it tells none apart.
   int judges() const { return votes ? votes->model().judges : 1; }
 };
-/// Advantages of every histogram of `rollouts` scores on 1..levels under the model's prior, `estimator` made of the config's form; null where
-/// such groups have no table.
+/// Makes the table of advantages of every histogram of `rollouts` scores on 1..levels, under the model's prior. `estimator`: made from the
+/// form of `config`. Null where groups of this size and number of levels can have no table (GroupNames::possible()).
 std::shared_ptr<const HistogramTable> posterior_table(const EstimatorConfig& config, const PosteriorModel& model,
                                                       const BatchEstimator& estimator, int levels, int rollouts);
 
-/// Of one run.
+/// Computes the posterior scores of one run, batch by batch.
 class PosteriorBatch {
  public:
-  /// Groups of `rollouts` scores.
+  /// For groups of `rollouts` responses.
   PosteriorBatch(const EstimatorConfig& config, const PosteriorTables& tables, int rollouts);
-  /// Looks up out[groups][rollouts] of integer scores, where the prior is fixed and there are advantages by histogram; else returns false.
+  /// Looks up the advantages out[groups][rollouts] of integer scores. Returns false where there is no table (PosteriorTables::advantages).
   bool look_up(const std::uint8_t* score, int groups, float* out) const;
-  /// A prior that follows takes over what the last batch showed.
+  /// Call before each batch: moves a prior that follows the policy towards what the last batch showed.
   void begin_batch();
-  /// value[groups][rollouts] of score[groups][rollouts], whole or real-valued: posterior means of quality, NaN where there is no score; and
-  /// floor[groups] (floor_squared()). Remembers what the groups show of their prompts.
+  /// Computes value[groups][rollouts], the posterior means of quality, from score[groups][rollouts], which are integer or real-valued; NaN
+  /// where a score is missing. Also computes floor[groups] (floor_squared()). Remembers what the groups show of their prompts.
   template <class T>
   void values(const T* score, int groups, double* value, double* floor);
-  /// The same of all votes seen[groups][rollouts][votes]; judge[groups]: who answers the first call about a prompt's responses, where
-  /// judges are told apart (else empty).
+  /// values() from all votes seen[groups][rollouts][votes]. judge[groups]: who answers the first call about a prompt's responses, where the
+  /// model tells judges apart; else empty.
   void values_of_votes(const std::uint8_t* seen, int votes, std::span<const int> judge, int groups, double* value, double* floor);
 
-  /// What a checkpoint keeps (train/checkpoint/checkpoint.hpp).
+  /// Saves the state to a checkpoint's archive, or loads it (train/checkpoint/checkpoint.hpp).
   template <class Archive>
   void keep(Archive& archive) {
     std::vector<double> prior(prior_.probability().begin(), prior_.probability().end());
@@ -75,12 +75,12 @@ class PosteriorBatch {
   std::optional<PosteriorGroup> group_;
   std::optional<PosteriorVoteGroup> vote_group_;
   EstimatorConfig config_;
-  bool variance_;  ///< the floor asks for it
+  bool variance_;  ///< the floor needs the posterior variance
   WorldMoments moments_,
-      seen_{};               ///< rule `moments`: in force; sums of E[b | group], E[b^2 | group] and E[(x - b)^2 | group] over those groups
-  int groups_ = 0;           ///< of the last values()
-  std::vector<double> sum_;  ///< [states] P(state | group) over those groups
-  std::vector<int> number_;  ///< [rollouts]
+      seen_{};               ///< rule `moments`: in use; sums over the last groups of E[b | group], E[b^2 | group], E[(x - b)^2 | group]
+  int groups_ = 0;           ///< number of groups of the last values()
+  std::vector<double> sum_;  ///< [states] sum of P(state | group) over those groups
+  std::vector<int> number_;  ///< [rollouts] scratch: number of each score in the model
 };
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// From a run's spec to the tables of its posterior estimator.
+// Makes the tables of a run's posterior estimator from its spec.
 #include "train/worlds/posterior_model.hpp"
 
 #include <fmt/format.h>
@@ -16,15 +16,15 @@
 namespace odrpo {
 namespace {
 
-constexpr double pays_from = 0.25;  ///< groups of a run for each histogram: other runs of the suite share the table
+constexpr double pays_from = 0.25;  ///< least groups of a run per histogram: other runs of the suite share the table
 
-/// The rater as the estimator believes it to be: the judge of the model, asked and read as the run's.
+/// The rater as the estimator believes it to be: the judge of `model`, whose calls are made and aggregated as the run's.
 RaterConfig believed_rater(const RunSpec& spec) {
   RaterConfig rater = spec.rater;
   if (spec.model) {
     rater.noise = spec.model->noise;
     rater.world = spec.model->world;
-    // another number of judges: none of the model's is one of the run's, so all calls are of its mean judge
+    // With another number of judges, no judge of the model is one of the run's. So every call is taken to be of the mean judge.
     if (panel_size(rater.noise) != panel_size(spec.rater.noise)) rater.order = JudgeOrder::random;
   }
   if (spec.env.kind == WorldKind::toy_lm) {

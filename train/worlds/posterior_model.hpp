@@ -1,4 +1,4 @@
-// The model of the judge that a run's posterior estimator has, from the run's spec.
+// Declares the model of the judge that a run's posterior estimator uses, made from the run's spec.
 #pragma once
 #include <string>
 
@@ -13,20 +13,20 @@ namespace odrpo {
 class RunCache;
 struct RunSpec;
 
-/// What a run's posterior estimator believes in: a judge, asked and read as the run's is, and a world.
+/// What a run's posterior estimator believes: a judge, whose calls are made and aggregated as the run's are, and a world.
 struct Belief {
   RaterConfig rater;
   BanditConfig world;
   PromptGrid grid;
   std::string key;         ///< equal for runs that share their model
-  bool all_votes = false;  ///< it reads all votes of a response
+  bool all_votes = false;  ///< the estimator reads all votes of a response, not their aggregate
 };
-/// Of a posterior estimator.
+/// The belief of a run whose estimator is a posterior estimator.
 Belief belief_of(const RunSpec& spec);
 
-/// The tables of the run's estimator, shared by the runs that agree in them; empty ones when it is no posterior estimator. `estimator`: the
-/// run's, for its form. `look_up` false: this run has no use for advantages by histogram. Failure as make_score_model() and
-/// make_call_model().
+/// The tables of the run's posterior estimator, shared by runs that need equal ones; empty for any other estimator. `estimator`: the run's;
+/// its form computes advantages from posterior scores. `look_up` false: this run does not use a table of advantages by histogram. Failure
+/// as make_score_model() and make_call_model().
 PosteriorTables posterior_tables(const RunSpec& spec, RunCache& cache, const BatchEstimator& estimator, Isa isa, bool look_up = true);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// Stages, records and state of a run of the toy language model.
+// Implements the stages, records and state of a run of the toy language model.
 #include "train/worlds/toy_lm.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace odrpo {
 namespace {
 
-// word[prompt][each]: words that choose tokens, asked for in blocks of four a prompt.
+// Random words that choose tokens, word[prompt][each]. They are drawn in blocks of four per prompt.
 std::vector<std::uint32_t> token_words(const RandomStages& random, std::uint64_t key, Purpose purpose, int step,
                                        std::span<const std::uint32_t> prompt, int each) {
   const std::size_t padded = (static_cast<std::size_t>(each) + 3) / 4 * 4;
@@ -29,7 +29,7 @@ std::vector<std::uint32_t> token_words(const RandomStages& random, std::uint64_t
   return word;
 }
 
-// The prompts of the next indices whose words no prompt before them has.
+// Appends the held-out prompts: those of the next indices whose words no earlier prompt has.
 void add_evaluated_prompts(const ToyLm& world, std::vector<ToyPrompt>& prompts) {
   std::set<std::array<Token, toy_prompt_tokens>> known;
   for (const ToyPrompt& prompt : prompts) known.insert(prompt.words);
@@ -40,7 +40,7 @@ void add_evaluated_prompts(const ToyLm& world, std::vector<ToyPrompt>& prompts) 
   }
 }
 
-/// A mean over responses of what their texts say.
+/// Sums over responses, for the means of their quality, share without violations, length and repeats.
 struct TextMeans {
   double quality = 0, clean = 0, length = 0, repeats = 0, count = 0;
   void add(const Text& text, const Verdict& verdict) {
@@ -228,7 +228,7 @@ std::string ToyLmRun::begin(const std::atomic<bool>& stop) {
 }
 
 bool ToyLmRun::evaluate(int t, const std::atomic<bool>& stop) {
-  if (t == 0) return true;  // as begin() has it
+  if (t == 0) return true;  // begin() has evaluated the initial policy
   std::optional<std::vector<Token>> written = write_evaluated(*problem, policy.weights(), stop);
   if (written) latest = std::move(*written);
   return written.has_value();
@@ -275,7 +275,7 @@ bool ToyLmRun::is_of_policy(CurveId id) {
   return id == CurveId::quality || id == CurveId::clean || id == CurveId::length || id == CurveId::repeats;
 }
 
-// The three evaluations of what the trained policy writes, against what it wrote before training.
+// Appends the results of three evaluations: the held-out responses of the trained policy, compared with those before training.
 void ToyLmRun::add_final_values(RunRecord& r) const {
   const ResponseBatch before = evaluated_batch(*problem, first), after = evaluated_batch(*problem, latest);
   const std::uint64_t key = problem->spec->run_key;

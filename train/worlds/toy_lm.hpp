@@ -1,4 +1,4 @@
-// The toy language model as a world of the training loop: a transformer writes texts, a judge of texts scores them.
+// Declares the toy language model as a world of the training loop. A transformer writes texts; a judge of texts scores them.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -24,42 +24,43 @@ namespace odrpo {
 
 struct RunSteps;
 
-/// Where a transformer is trained; all else of a run is the CPU's.
+/// Where a run's transformer is trained. Everything else of the run is computed on the CPU.
 struct TransformerPlace {
-  std::string name;  ///< of the device, with what its bits depend on; empty = the CPU
+  std::string name;  ///< name of the device and of what its bits depend on; empty = the CPU
   MakeTrainer make;
 };
 TransformerPlace on_cpu(Isa isa);
 
-/// Everything a run is given; const while it trains.
+/// What a run of the toy language model is made from; const while it trains.
 struct ToyLmProblem {
   const RunSpec* spec;
   Isa isa;
   ToyLm world;
-  std::vector<ToyPrompt> prompts;            ///< [P] trained on, then [E] that are only evaluated: none is one of the P
-  std::vector<std::uint16_t> prompt_tokens;  ///< [prompts][8]
+  std::vector<ToyPrompt> prompts;            ///< [P] to train on, then [E] held out, only evaluated; no held-out prompt is among the P
+  std::vector<std::uint16_t> prompt_tokens;  ///< [prompts][8] tokens of `prompts`
   std::shared_ptr<const WarmStart> start;
   const RandomStages* random;
   const EstimatorStages* estimator;
   std::shared_ptr<const BatchEstimator> advantages;
-  PosteriorTables posterior;  ///< of posterior estimators; empty otherwise
+  PosteriorTables posterior;  ///< tables of a posterior estimator; empty for any other
   Whitening whitening;
   TransformerPlace place;     ///< where the transformer is trained
   MadeBy by() const { return {isa, place.name}; }
 };
-/// Makes the problem; the supervised steps are the long part, unless the cache or the store has their weights. Nothing when `stop` was set
+/// Makes the problem. The supervised steps are the long part, unless the cache or the store has their weights. Nothing when `stop` was set
 /// meanwhile.
 std::optional<ToyLmProblem> make_toy_lm_problem(const RunSpec& spec, RunCache& cache, Isa isa, const std::atomic<bool>& stop,
                                                 const CheckpointStore& store = {}, RunSteps* counted = nullptr);
 std::optional<ToyLmProblem> make_toy_lm_problem(RunSpec&&, RunCache&, Isa, const std::atomic<bool>&, const CheckpointStore& = {},
                                                 RunSteps* = nullptr) = delete;
-/// What the run's transformer is made from: a batch's sizes, the schedule, the start.
+/// Gathers what the run's transformer is made from: sizes of a batch, schedule, initial weights.
 TransformerTraining transformer_training(const ToyLmProblem& problem);
 
-/// Rough seconds of one core that an evaluation takes.
+/// Rough seconds of one core to evaluate the policy once on the held-out prompts.
 double evaluation_seconds(const RunSpec& spec);
 
-/// A run of the toy language model; what the loop asks of it is in train/loop.hpp. A new member that later steps read belongs into keep().
+/// A run of the toy language model. The training loop (train/loop.hpp) says what its members do. B: prompts of a batch; G: rollouts of a
+/// prompt. A new member that later steps read belongs into keep().
 struct ToyLmRun {
   using Problem = ToyLmProblem;
   static constexpr bool measures_after_end = false;  // the last record has the batch of the last step
@@ -69,23 +70,23 @@ struct ToyLmRun {
   StepState step;
   TextRater rater;
   std::vector<std::uint16_t> prompt_token;  ///< [B][8]
-  std::vector<std::uint32_t> rating_word;   ///< [B][G] random words
-  std::vector<Verdict> verdict;             ///< [B][G] the truth
-  double judge_calls_so_far = 0;            ///< expected
-  CallsByJudge by_judge{};                  ///< of the steps, where the bill needs them; else empty
-  TransformerReport report = {};            ///< of the last update
-  std::vector<Token> first, latest;         ///< what the policy wrote before training, and at the latest record; empty: not finite
+  std::vector<std::uint32_t> rating_word;   ///< [B][G, rounded up to 4] random words for scores
+  std::vector<Verdict> verdict;             ///< [B][G] the truth about each response
+  double judge_calls_so_far = 0;            ///< expected calls of the steps so far
+  CallsByJudge by_judge{};                  ///< expected calls of each judge so far, where the bill needs them; else empty
+  TransformerReport report = {};            ///< what the last update reported
+  std::vector<Token> first, latest;         ///< responses to held-out prompts: before training, at the latest record; empty = not finite
 
   explicit ToyLmRun(const Problem& problem);
 
   void choose_prompts(int t);
   void sample_rollouts(int t);
-  bool score_rollouts(int t, const std::atomic<bool>& stop);  ///< looks at `stop`: a judge's distributions can take long
-  /// The scores of response `at` of the batch, which is that of `rollout` to its prompt, in step t.
+  bool score_rollouts(int t, const std::atomic<bool>& stop);  ///< checks `stop`, since a judge's distributions can take long to make
+  /// Scores the batch's response number `at` in step t. It is response number `rollout` to its prompt. `word`: its random word.
   void score_text(const Text& text, std::size_t at, std::uint32_t word, std::uint32_t t, std::uint32_t rollout);
   void estimate_advantages();
   void measure_gradient(int) {}
-  void update_policy(int t, bool measure);  ///< `measure`: the KL to the reference even where it has no weight
+  void update_policy(int t, bool measure);  ///< `measure`: compute the KL to the reference even where its weight is 0
 
   std::string begin(const std::atomic<bool>& stop);
   bool evaluate(int t, const std::atomic<bool>& stop);
@@ -108,15 +109,15 @@ struct ToyLmRun {
   void restored(int t) { policy.restored(t * problem->spec->learn.epochs); }
 };
 
-/// Evaluated prompts that the policy answers at once: bounds the memory that they take.
+/// Held-out prompts that the policy answers at a time; limits the memory that they take.
 inline constexpr int evaluation_block = 256;
-/// What the policy writes on the prompts it was not trained on: tokens [E][L], behind a response's end the end word. Empty
-/// when a probability is not finite: the policy has diverged. Nothing once `stop` is set.
+/// What the policy writes on the E held-out prompts: tokens [E][L], L = longest response. After the end of a response, end words follow.
+/// Empty when a probability is not finite: the policy has diverged. Nothing once `stop` is set.
 std::optional<std::vector<Token>> write_evaluated(const ToyLmProblem& problem, const NetWeights& weights, const std::atomic<bool>& stop);
 
 /// Rough cost of a run without its supervised steps.
 Cost toy_lm_cost(const RunSpec& spec);
-/// Rough seconds of the supervised steps, and bytes that they leave in memory for the runs that share them.
+/// Rough seconds of the supervised steps, and bytes of their final weights, which runs share.
 double warm_start_seconds(const RunSpec& spec);
 double warm_start_bytes(const RunSpec& spec);
 

@@ -1,4 +1,4 @@
-// Supervised steps on demonstrations; their weights in the cache, and how far they are in the store.
+// Trains supervised steps on demonstrations. The cache keeps their final weights; the store keeps what is done so far.
 #include "train/worlds/toy_lm_start.hpp"
 
 #include <fmt/format.h>
@@ -20,9 +20,9 @@ namespace {
 
 constexpr double warm_up_share = 0.05;
 constexpr int start_format = 2;
-constexpr double worth_storing = 1;  // seconds that the steps take, where none is stored before the last
+constexpr double worth_storing = 1;  // seconds of training from which the final weights are stored
 
-// Responses of one batch, flat: [count][L] tokens and their lengths, the end word included.
+// Appends a response to a batch: its tokens to [count][width], and its length, the end word included.
 void add_response(std::span<const Token> response, int width, Rollouts& to) {
   const std::size_t at = to.token.size();
   to.token.resize(at + static_cast<std::size_t>(width), 0);
@@ -30,12 +30,12 @@ void add_response(std::span<const Token> response, int width, Rollouts& to) {
   to.length.push_back(static_cast<int>(response.size()));
 }
 
-// What the store has of the supervised steps that `name` names: after the last one the weights alone.
+// The supervised steps that the store has under `name`: their number, weights and Adam's moments; after the last one without moments.
 struct StoredStart {
   int done = 0;
   std::vector<float> weights, m, v;
 
-  // Reads it; false when there is none for so many steps and weights.
+  // Loads them. Returns false when there are none that fit so many steps and weights.
   bool load(const CheckpointStore& store, const std::string& name, int steps, std::size_t count) {
     const std::string bytes = store.load(CheckpointKind::start, name);
     Loading from(bytes);
@@ -47,7 +47,7 @@ struct StoredStart {
   }
 };
 
-// The supervised steps: demonstrations of hash-chosen prompts, a new one every time. From the step at which an earlier call left them.
+// Trains the supervised steps, from where an earlier call left them. Prompts are used in turn; each pass over them has new demonstrations.
 std::shared_ptr<const WarmStart> train_warm_start(const RunSpec& spec, const ToyLm& world, std::span<const ToyPrompt> prompts,
                                                   const MadeBy& by, const std::string& key, const CheckpointStore& store,
                                                   const std::atomic<bool>& stop, RunSteps* counted) {
@@ -57,7 +57,7 @@ std::shared_ptr<const WarmStart> train_warm_start(const RunSpec& spec, const Toy
   if (steps == 0) return start;
   if (stop.load(std::memory_order_relaxed)) return nullptr;
   TransformerConfig config = spec.policy.transformer;
-  config.lora_rank = 0;  // adapters start after it
+  config.lora_rank = 0;  // LoRA's adapters begin after these steps
   OptimizerConfig optimizer;
   optimizer.lr = learning.warm_lr;
   optimizer.schedule = ScheduleKind::cosine;

@@ -1,4 +1,4 @@
-// The supervised steps before the training of a transformer, which runs of one seed, world and model share.
+// Declares the supervised steps before the training of a transformer. Runs of one seed, world and model share them.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -16,19 +16,19 @@ struct PolicyConfig;
 struct RunSpec;
 struct RunSteps;
 
-/// The transformer of a run, for its world's vocabulary and response length.
+/// Sizes of a run's transformer, for its world's vocabulary and response length.
 TransformerShape transformer_of(const RunSpec& spec, const ToyLm& world);
-/// The same before there is a world.
+/// transformer_of() before the world is made.
 TransformerShape transformer_of(const RunSpec& spec);
 
-/// A policy's and a world's config with every key at its default that the supervised steps do not use: runs whose seeds and these are equal
-/// share the steps.
+/// The config of a policy or a world, in which every key that the supervised steps do not use has its default. Runs with equal seeds and
+/// equal configs of this kind share the supervised steps.
 PolicyConfig warm_policy(PolicyConfig policy);
 EnvConfig warm_env(EnvConfig env);
 
-/// The weights after the supervised steps: from the cache, from the store as an earlier call left them there, or trained on demonstrations
-/// of the first prompts() of `prompts`. Steps that take a second or longer are stored, and on the way as often as a run is, and when `stop`
-/// is set meanwhile: the result is null then. Steps are counted unless `counted` is null.
+/// The weights after the supervised steps: from the cache, from the store, or trained on demonstrations of the first spec.env.prompts() of
+/// `prompts`. Training goes on from steps that an earlier call stored. Steps that take a second or longer are stored at the end, and before
+/// as often as a run is. When `stop` is set meanwhile, they are stored and the result is null. `counted`, unless null, counts the steps.
 std::shared_ptr<const WarmStart> warm_start(const RunSpec& spec, const ToyLm& world, std::span<const ToyPrompt> prompts, Isa isa,
                                             RunCache& cache, const CheckpointStore& store, const std::atomic<bool>& stop,
                                             RunSteps* counted = nullptr);

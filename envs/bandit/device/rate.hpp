@@ -1,4 +1,4 @@
-// How one thread of a device rates a response: by thresholds and one random word, or by votes that it draws one by one. (rate_stage.cpp)
+// Rates a response in one GPU thread: by thresholds and one random word, or by votes drawn one by one. rate_stage.cpp does it on the CPU.
 #pragma once
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 
 namespace odrpo::device {
 
-/// Eight thresholds in two loads; rows start at multiples of eight.
+/// Eight thresholds, read by two 16-byte loads: rows of thresholds start at multiples of eight.
 struct Eight {
   std::int32_t x[8];
 };
@@ -24,7 +24,7 @@ ODRPO_HD Eight load_eight(const std::int32_t* p) {
 #endif
 }
 
-/// How many of a row's thresholds, `stride` of them in ascending order, lie below x.
+/// Number of thresholds below x, of `stride` ascending ones.
 ODRPO_HD int exceeded(const std::int32_t* threshold, int stride, std::int32_t x) {
   int n = 0, rest = stride;
   while (rest > 32) {  // the answer stays in [n, n + rest]
@@ -41,18 +41,18 @@ ODRPO_HD int exceeded(const std::int32_t* threshold, int stride, std::int32_t x)
   return n;
 }
 
-// Literal votes on one response as one thread takes them: drawn one by one and counted, never kept. Same bits as by_draws (rate_stage.cpp).
+// Votes on one response in one thread: drawn one by one and counted, never stored. The same bits as by_draws() (rate_stage.cpp).
 
-/// How many votes gave each score, `stride` apart.
+/// Number of votes for each score: that of score k is at[k stride].
 struct VoteCounts {
   std::uint32_t* at;
   int stride;
   constexpr std::uint32_t& operator[](int score) const { return at[score * stride]; }
 };
 
-/// What is asked, and by which distribution a call answers.
+/// The inputs for drawing all calls about one response: thresholds of one call's distribution, and where the random words are.
 struct Poll {
-  const std::int32_t* threshold;  ///< of the response, for one call
+  const std::int32_t* threshold;  ///< row of thresholds for one call about the response
   int stride, votes, lowest, levels;
   int missing;  ///< the outcome of a call that cannot be read; -1 = none
   std::uint64_t key;
@@ -60,20 +60,20 @@ struct Poll {
   std::uint32_t step, prompt, first_block;
 };
 
-/// f(score) for each vote that can be read, in the order drawn, until it returns false.
+/// Draws the votes and calls f(score) for each that can be read, in order, until f returns false.
 template <class F>
 ODRPO_HD void each_vote(const Poll& poll, F f) {
   for (int first = 0; first < poll.votes; first += 4) {
     Words4 four = draw(poll.key, poll.purpose, poll.step, poll.prompt, poll.first_block + static_cast<std::uint32_t>(first / 4));
     for (int v = first; v < first + 4 && v < poll.votes; ++v) {
       const int outcome = exceeded(poll.threshold, poll.stride, static_cast<std::int32_t>(four.x[0] >> 1));
-      four = {{four.x[1], four.x[2], four.x[3], 0}};  // no index: it would cost a stack
+      four = {{four.x[1], four.x[2], four.x[3], 0}};  // shifts instead of indexing: an index would cost a stack
       if (outcome != poll.missing && !f(poll.lowest + outcome)) return;
     }
   }
 }
 
-/// The integer score of the votes, or no_score; `count` is room for the scores 0..levels.
+/// The integer score that the aggregate makes of the votes; no_score if none can be read. `count` is scratch memory for scores 0..levels.
 ODRPO_HD std::uint8_t score_of(const Poll& poll, Aggregate aggregate, TieRule tie, VoteCounts count) {
   for (int k = poll.lowest; k <= poll.levels; ++k) count[k] = 0;
   int n = 0;
@@ -94,7 +94,7 @@ ODRPO_HD std::uint8_t score_of(const Poll& poll, Aggregate aggregate, TieRule ti
   return static_cast<std::uint8_t>(vote_counts::whole_score(count, n, poll.lowest, poll.levels, aggregate, tie, first));
 }
 
-/// The mean of the votes, or NaN.
+/// The mean of the votes; NaN if none can be read.
 ODRPO_HD float mean_of(const Poll& poll) {
   int n = 0, sum = 0;
   each_vote(poll, [&](int vote) {

@@ -1,4 +1,4 @@
-// Kendall's W, row statistics and rank flips of a matrix of scores.
+// Computes Kendall's W, row statistics and rank flips of a matrix of scores.
 #include "envs/judge/agreement/agreement.hpp"
 
 #include <algorithm>
@@ -12,7 +12,8 @@
 namespace odrpo {
 namespace {
 
-/// Adds a judge's average ranks, doubled so that they are whole numbers; returns the judge's sum of t^3 - t over tied groups.
+/// Adds twice the average rank of each item by one judge to doubled[item]: doubled ranks are integers. Returns the sum of t^3 - t over the
+/// judge's groups of t tied items.
 double add_doubled_ranks(const JudgeRow& row, std::vector<double>& doubled) {
   std::vector<std::size_t> order(row.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -21,7 +22,7 @@ double add_doubled_ranks(const JudgeRow& row, std::vector<double>& doubled) {
   for (std::size_t at = 0; at < order.size();) {
     std::size_t end = at;
     while (end < order.size() && row[order[end]] == row[order[at]]) ++end;
-    // places at+1 .. end share their mean (at + 1 + end) / 2
+    // tied items have positions at+1 .. end; their average rank is (at + 1 + end) / 2
     for (std::size_t i = at; i < end; ++i) doubled[order[i]] += static_cast<double>(at + 1 + end);
     const double t = static_cast<double>(end - at);
     ties += t * t * t - t;
@@ -39,7 +40,7 @@ KendallW kendall_w(std::span<const JudgeRow> judges) {
   std::vector<double> sums(judges[0].size(), 0.0);  // doubled rank sums
   double ties = 0;
   for (const JudgeRow& row : judges) ties += add_doubled_ranks(row, sums);
-  // 12 S - 3 N^2 M (M+1)^2 = 12 sum of (rank sum - its mean)^2, in doubled ranks 3 sum of (doubled - N (M+1))^2: no cancellation
+  // without cancellation: 12 S - 3 N^2 M (M+1)^2 = 12 sum (rank sum - its mean)^2 = 3 sum (doubled rank sum - N (M+1))^2
   double spread = 0;
   for (const double s : sums) spread += (s - n * (m + 1)) * (s - n * (m + 1));
   const double most = n * (n * m * (m * m - 1) - ties);
@@ -59,7 +60,7 @@ RowStats row_stats(std::span<const double> row, int ddof) {
   const auto [low, high] = std::minmax_element(row.begin(), row.end());
   RowStats out{row[0], n > ddof ? 0.0 : undefined, undefined, undefined};
   if (*low == *high) return out;
-  // deviations from the first score, scaled to at most 1, so that neither an offset nor a fourth power costs digits
+  // uses deviations from the first score, scaled to at most 1: a large offset or a fourth power then costs no digits
   const double scale = *high - *low;
   double mean = 0, m2 = 0, m3 = 0, m4 = 0;
   for (const double x : row) mean += (x - row[0]) / scale;
@@ -82,7 +83,7 @@ RankFlip rank_flip(std::span<const JudgeRow> judges) {
   double item_pairs = 0, opposite = 0, decided = 0, tied = 0;
   for (std::size_t a = 0; a < judges[0].size(); ++a)
     for (std::size_t b = a + 1; b < judges[0].size(); ++b) {
-      double above = 0, below = 0;  // judges who put a above b, and below
+      double above = 0, below = 0;  // number of judges with a above b; with a below b
       for (const JudgeRow& row : judges) above += row[a] > row[b], below += row[a] < row[b];
       const double clear = above + below;
       item_pairs += 1;

@@ -1,12 +1,11 @@
-// Agreement of judges over items and the shape of repeated scores: Kendall's W, row statistics, rank flips. The only user of Boost.Math
-// here.
+// Measures agreement of judges and the shape of repeated scores: Kendall's W, row statistics, rank flips. Only this folder uses Boost.Math.
 #pragma once
 #include <span>
 #include <vector>
 
 namespace odrpo {
 
-/// A judge's scores of all items; a matrix is one row per judge, all rows of one length.
+/// One judge's scores of all items. The functions take one row per judge, all of the same length.
 using JudgeRow = std::vector<double>;
 
 /// Kendall's coefficient of concordance. NaN where undefined.
@@ -17,14 +16,14 @@ struct KendallW {
   int df = 0;       ///< M - 1
 };
 
-/// N judges rank M items by average ranks: W = (12 S - 3 N^2 M (M+1)^2) / (N^2 M (M^2-1) - N T), S = sum of squared rank
-/// sums, T = sum of t^3 - t over each judge's groups of t tied items. At least one judge and one item.
+/// Kendall's W of N judges who rank M items, with average ranks for ties: W = (12 S - 3 N^2 M (M+1)^2) / (N^2 M (M^2-1) - N T). S is the
+/// sum of squared rank sums of items; T sums t^3 - t over each judge's groups of t tied items. Needs at least one judge and one item.
 KendallW kendall_w(std::span<const JudgeRow> judges);
 
 /// P(X > chi2) of a chi-square variable with df > 0 degrees of freedom, chi2 >= 0.
 double chi_square_above(double chi2, double df);
 
-/// Mean, standard deviation and the biased shape statistics of one row. NaN where undefined.
+/// Mean, standard deviation, skewness and excess kurtosis of one row; mk is its k-th central moment with divisor n. NaN where undefined.
 struct RowStats {
   double mean = 0;
   double std = 0;     ///< divides by n - ddof; NaN when n = ddof
@@ -38,11 +37,12 @@ RowStats row_stats(std::span<const double> row, int ddof);
 /// How often two judges order two items oppositely. NaN where there is nothing to count.
 struct RankFlip {
   double flip = 0;          ///< share of (item pair, judge pair) ordered strictly oppositely
-  double flip_decided = 0;  ///< the same among those where neither judge ties the two items
+  double flip_decided = 0;  ///< share among the (item pair, judge pair) where neither judge ties the two items
   double tie = 0;           ///< share of (item pair, judge) that are ties
 };
 
-/// O(items^2 judges): opposite judge pairs of an item pair are (judges for one order) x (judges for the other).
+/// Counts flips and ties. O(items^2 judges): the judge pairs that disagree on an item pair number (judges for one order) x (judges for the
+/// other).
 RankFlip rank_flip(std::span<const JudgeRow> judges);
 
 }  // namespace odrpo

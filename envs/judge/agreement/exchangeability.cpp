@@ -1,4 +1,4 @@
-// Sums of each prompt are made once; a permutation moves them between columns.
+// Tests by permutation whether columns are exchangeable. Sums of each prompt are computed once; a permutation reassigns them to columns.
 #include "envs/judge/agreement/exchangeability.hpp"
 
 #include <algorithm>
@@ -12,29 +12,30 @@
 namespace odrpo {
 namespace {
 
-constexpr std::uint32_t permutations = 999, permutation_draws = 0x7065726d;  // tells the key of these draws from the keys of seeds
+constexpr std::uint32_t permutations = 999, permutation_draws = 0x7065726d;  // for a random key unlike those of runs
 constexpr std::size_t most_products = 65'536, fewest_prompts = 50, most_rows = 4'096;
-constexpr double reading_holds = 0.01;             // p of a reading whose judges' calls may be exchangeable
-constexpr std::uint32_t most_uneven_columns = 16;  // of more, only readings that give each judge as many calls
+constexpr double reading_holds = 0.01;             // a reading is accepted if the p value within its judges is above this
+constexpr std::uint32_t most_uneven_columns = 16;  // with more columns, only readings in which all judges have equally many are tried
 
-/// Sums over the responses of a prompt, by column and by pair of columns.
+/// Sums over the responses of one prompt, for each column and each pair of columns.
 struct PromptSums {
-  std::vector<std::uint32_t> column;  ///< [n] those that all responses have
-  std::vector<double> rank;           ///< [n] of rank - mean rank, within the response
-  std::vector<double> slope;          ///< [n] of (score - mean) (mean - mean of all)
-  std::vector<double> product;        ///< [n][n] of products of ranks
+  std::vector<std::uint32_t> column;  ///< [n] the columns that all responses have
+  std::vector<double> rank;           ///< [n] sum of r = rank - mean rank, within the response
+  std::vector<double> slope;          ///< [n] sum of (score - response's mean) (response's mean - mean of all responses)
+  std::vector<double> product;        ///< [n][n] sum of products r r' of two columns
 };
 
+/// The part of a table that the test uses.
 struct Sample {
   std::uint32_t columns = 0;
   std::vector<PromptSums> prompts;
-  std::vector<std::vector<double>> rows;  ///< scores of a response in its prompt's columns, as levels
-  std::vector<std::size_t> prompt_of;     ///< of a row
+  std::vector<std::vector<double>> rows;  ///< [responses] levels of a response in its prompt's columns
+  std::vector<std::size_t> prompt_of;     ///< [responses] index of its prompt
 };
 
 double mean_of(std::span<const double> x) { return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size()); }
 
-/// Mid-ranks less their mean.
+/// Sets `rank` to the mid-ranks of x minus the mean rank.
 void centred_ranks(std::span<const double> x, std::vector<double>& rank) {
   rank.assign(x.size(), 0);
   for (std::size_t a = 0; a < x.size(); ++a)
@@ -84,7 +85,8 @@ Sample sample_of(const ScoreTable& table) {
   return s;
 }
 
-/// Sums of squares about the mean of each judge's columns, and of each pair of judges' pairs of columns.
+/// The statistics of the four effects: sums of squared deviations from the mean. The sums are over the columns of each judge, or over the
+/// pairs of columns of each pair of judges.
 class Statistics {
  public:
   Statistics(const Sample& sample, std::span<const std::uint32_t> judge)
@@ -102,7 +104,7 @@ class Statistics {
   void clear() {
     for (auto* sums : {&rank_, &slope_, &square_, &product_}) std::fill(sums->begin(), sums->end(), 0.0);
   }
-  /// The prompt's i-th column stands in column to[i].
+  /// Adds a prompt's sums, with those of its i-th column assigned to column to[i].
   void add(const PromptSums& p, std::span<const std::uint32_t> to) {
     const std::size_t n = p.column.size();
     for (std::size_t a = 0; a < n; ++a) {
@@ -130,11 +132,12 @@ class Statistics {
   }
 
   std::uint32_t n_;
-  std::vector<double> rank_, slope_, square_, product_;      // product_: [a][b], b < a
-  std::vector<std::vector<std::uint32_t>> columns_, pairs_;  // of a judge; of two
+  std::vector<double> rank_, slope_, square_, product_;      // [column]; product_: [a][b], b < a
+  std::vector<std::vector<std::uint32_t>> columns_, pairs_;  // [judge] its columns; [pair of judges] their pairs of columns
 };
 
-/// p values of the first of equally likely values: how many are as large, rounding apart.
+/// p values of value[0] among the values, which are equally likely under the null hypothesis: share that is at least as large, up to
+/// rounding. The p value of all effects together compares the smallest of the four p values in the same way.
 PermutationTest p_values(const std::vector<std::array<double, column_effects>>& value) {
   const auto count = static_cast<double>(value.size());
   std::vector<double> least(value.size(), 1.0), sorted(value.size());
@@ -158,7 +161,7 @@ PermutationTest permuted(const Sample& sample, std::span<const std::uint32_t> ju
   const std::uint64_t key = derive_key(seed, permutation_draws);
   Statistics statistics(sample, judge);
   std::vector<std::array<double, column_effects>> value;
-  std::vector<std::uint32_t> to, place, order;  // of a prompt: where its columns stand; the places of one judge, and their order
+  std::vector<std::uint32_t> to, place, order;  // of a prompt: new column of each column; one judge's columns; their shuffled order
   const auto permute = [&](std::uint32_t b, std::uint32_t p) {
     const auto& column = sample.prompts[p].column;
     Words4 four{};
@@ -193,7 +196,8 @@ std::vector<std::uint32_t> judges_of(const ColumnReading& reading, std::uint32_t
   return judge;
 }
 
-/// The fewest judges whose calls may be exchangeable within a judge; of as many, those with equally many calls, then the largest p.
+/// The reading with the fewest judges that is accepted (reading_holds). Among equals, first one with equally many calls of each judge, then
+/// the one with the largest p.
 ColumnReading find_reading(const Sample& sample, std::uint64_t seed) {
   const std::uint32_t n = sample.columns;
   for (std::uint32_t judges = 2; judges < n; ++judges) {
@@ -212,7 +216,7 @@ ColumnReading find_reading(const Sample& sample, std::uint64_t seed) {
   return {};
 }
 
-/// Offsets of columns, their share of the variance in a row, and correlations of residuals.
+/// Computes the offsets of columns, their share of the variance within a response, and the correlations of residuals.
 void describe_columns(const Sample& sample, Exchangeability& e) {
   const std::uint32_t n = sample.columns;
   std::vector<double> times(n, 0.0);

@@ -1,4 +1,4 @@
-// What a response adds by its judges (severity, repeats, order of samples) and by its gold; what a prompt adds by pairs of judges.
+// Adds one response to the sums per judge (severity, repeats, order of samples) and to those of gold; adds one prompt to those of pairs.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,10 +11,11 @@ namespace {
 
 constexpr std::size_t codes = 256;
 
-/// A judge's scores of one response, two or more. `samples`: of the judge, from column `first` on, those that are missing here too.
+/// Adds a repeat: two or more scores `j` of one response by one judge. The judge has `samples` columns, from `first` on; some may have no
+/// score here.
 void add_repeats(SumRow& to, const ResponseScores& scores, const JudgeScores& j, std::uint32_t first, std::uint32_t samples) {
   const double n = j.n(), squares = std::max(j.square - j.sum * j.sum / n, 0.0);
-  double count[codes] = {}, equal = 0;  // of each level; equal pairs
+  double count[codes] = {}, equal = 0;  // number of scores by level; number of equal pairs
   for (std::size_t i = j.from; i < j.to; ++i) equal += count[static_cast<std::size_t>(scores.level[i])]++;
   to.add(j.judge, JudgeSum::repeats, 1);
   to.add(j.judge, JudgeSum::equal_pairs, equal / (n * (n - 1) / 2));
@@ -32,7 +33,7 @@ void add_repeats(SumRow& to, const ResponseScores& scores, const JudgeScores& j,
   if (early_n > 0 && late_n > 0) to.add(j.judge, JudgeSum::halves, 1), to.add(j.judge, JudgeSum::half, late / late_n - early / early_n);
 }
 
-/// Mid-ranks of the values, from 1.
+/// Sets `ranks` to the mid-ranks of the values, from 1. `order` is scratch memory.
 void rank(const std::vector<double>& value, std::vector<std::size_t>& order, std::vector<double>& ranks) {
   order.resize(value.size());
   ranks.resize(value.size());
@@ -44,7 +45,7 @@ void rank(const std::vector<double>& value, std::vector<std::size_t>& order, std
   }
 }
 
-/// Pearson's correlation of ranks; NaN where either side ties all.
+/// Pearson's correlation of two lists of ranks; NaN if all ranks of a list are equal.
 double correlation(const std::vector<double>& x, const std::vector<double>& y) {
   const double middle = (static_cast<double>(x.size()) + 1) / 2;
   double xx = 0, yy = 0, xy = 0;

@@ -1,5 +1,5 @@
-// The formulas, each from sums. Sources: Shrout and Fleiss 1979; Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability"; Cohen
-// 1968.
+// Computes each statistic from sums. Sources: Shrout and Fleiss 1979; Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability";
+// Cohen 1968.
 #include "envs/judge/agreement/score_statistics.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : undefined; }
 
-/// The sums of some prompts, by name.
+/// Access by name to the sums `total` of some prompts.
 struct Totals {
   const ScoreSums& sums;
   std::span<const double> total;
@@ -32,7 +32,7 @@ struct Totals {
 double icc1(const Totals& t) {
   const double k = t[Sum::rows], n = t[Sum::n];
   if (!(k > 1 && n > k)) return undefined;
-  const double usual = (n - t[Sum::n2] / n) / (k - 1);  // N_i of a balanced design
+  const double usual = (n - t[Sum::n2] / n) / (k - 1);  // stands for the N_i of a balanced design, where rows have equal lengths
   const double between = (t[Sum::sum2] - t[Sum::sum] * t[Sum::sum] / n) / (k - 1), within = (t[Sum::square] - t[Sum::sum2]) / (n - k);
   return ratio(between - within, between + (usual - 1) * within);
 }
@@ -49,7 +49,8 @@ double icc21(const Totals& t) {
   return ratio(rows - error, rows + (k - 1) * error + k * (raters - error) / n);
 }
 
-/// 1 - observed / expected disagreement, levels standing for these values.
+/// Krippendorff's alpha, 1 - observed / expected disagreement. `apart` is the sum of observed squared distances. Level k + 1 stands for
+/// the number values[k].
 double alpha(const Totals& t, double apart, const std::vector<double>& values) {
   double n = 0, sum = 0, square = 0;
   for (std::size_t k = 0; k < values.size(); ++k) {
@@ -74,7 +75,7 @@ double kappa(const Totals& t, std::size_t pair) {
 }
 
 void judges(const Totals& t, ScoreStatistics& out) {
-  double panel = 0, sum = 0, squares = 0;  // judges who scored rows beside others; their offsets from a row's mean
+  double panel = 0, sum = 0, squares = 0;  // judges who share rows with others: number; sums of offsets and squares
   for (std::size_t j = 0; j < t.sums.judges; ++j) panel += t.of(j, JudgeSum::panel) > 0;
   const auto offset = [&](std::size_t j) { return out.judge[j].severity * (panel - 1) / panel; };
   for (std::size_t j = 0; j < t.sums.judges; ++j) {

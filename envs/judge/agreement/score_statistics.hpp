@@ -1,4 +1,4 @@
-// Statistics of a table of ratings: agreement, reliability, rows, judges, gold; each a function of sums over prompts. Undefined = NaN.
+// Computes all statistics of a table of ratings from ScoreSums: agreement, reliability, judges, comparison with gold. NaN = undefined.
 #pragma once
 #include <array>
 #include <span>
@@ -11,65 +11,67 @@ namespace odrpo {
 inline constexpr std::array<double, 5> list_quantiles = {0.05, 0.25, 0.5, 0.75, 0.95};
 using Quantiles = std::array<double, list_quantiles.size()>;
 
-/// Quantiles of the lists of ScoreSums; NaN where a list is empty.
+/// Quantiles (list_quantiles) of each list of values in ScoreSums; NaN where a list is empty.
 struct ListQuantiles {
   Quantiles w, rank_correlation, mean, sd, skew, kurtosis;
 };
 
-/// Mean and quantiles of a list.
+/// Mean and quantiles of a list of values, one for each prompt or row. A row is a response with two or more scores.
 struct ListStatistics {
   double mean;
   Quantiles quantile;
 };
 
-/// Of one judge; in levels.
+/// Statistics of one judge, in levels.
 struct JudgeStatistics {
   double level;            ///< mean of its scores
-  double severity;         ///< mean over rows of its mean less the mean of the other judges' means; above 0: it scores higher
-  double severity_share;   ///< its part of severity_share below; the parts sum to that
+  double severity;         ///< mean over rows of (its mean - mean of the other judges' means); above 0: it scores higher
+  double severity_share;   ///< its part of ScoreStatistics::severity_share, which is the sum over judges
   double equal_repeats;    ///< share of pairs of its calls on a response that are equal
   double repeat_sd;        ///< sd of its calls around their mean, pooled over responses (ddof 1)
   double drift;            ///< slope of its score over the order of its samples, within responses; levels per sample
-  double half_difference;  ///< mean of the second half of its samples less the first half, within responses
+  double half_difference;  ///< mean of the second half of its samples - mean of the first half, within responses
 };
 
-/// Of two judges on the responses that both scored.
+/// Statistics of two judges, on the responses that both scored.
 struct PairStatistics {
-  double rank_correlation;  ///< Spearman's of their mean scores within a prompt; mean over prompts where it is defined
-  double kappa;             ///< Cohen's with quadratic weights, of single calls
+  double rank_correlation;  ///< Spearman's correlation of their mean scores within a prompt; mean over prompts that have one
+  double kappa;             ///< Cohen's kappa with quadratic weights, of single calls
 };
 
-/// Of one level.
+/// Comparison of one level with gold (the true score of a response, where the file has one).
 struct LevelStatistics {
-  double gold;   ///< mean gold of the responses to which it was given, a call each; in units of values
-  double score;  ///< mean score of the responses whose gold it is
+  double gold;   ///< mean gold over the calls that gave this level; in the file's units
+  double score;  ///< mean score of the calls about responses whose gold is this level; in the file's units
 };
 
+/// All statistics of some prompts.
 struct ScoreStatistics {
-  ListStatistics w, rank_correlation;    ///< of prompts (PromptStatistics)
-  double floor;                          ///< mean of 1 / N: what W is by chance
+  ListStatistics w, rank_correlation;    ///< over prompts (PromptStatistics)
+  double floor;                          ///< mean of 1 / N: the expected W of random ranks
   double chi2, disagree;                 ///< Friedman's test: mean over prompts; share of prompts with p < .05
   double flip, tie;                      ///< mean over prompts (PromptStatistics)
-  ListStatistics row_mean, row_sd;       ///< of rows, ddof 1
-  ListStatistics skew, kurtosis;         ///< of rows that are not constant (RowStats)
+  ListStatistics row_mean, row_sd;       ///< over rows: mean, and standard deviation (ddof 1)
+  ListStatistics skew, kurtosis;         ///< over rows that are not constant (RowStats)
   double constant;                       ///< share of rows whose scores are all equal
-  double prompt_share;                   ///< variance of row means between prompts, of all of it: sums of squares
-  double icc1;                           ///< one-way random (Shrout and Fleiss 1979); rows of unequal length as in an unbalanced ANOVA
-  double icc21;                          ///< ICC(2,1), two-way random, of rows with a score in every column; a column is a rater
-  double alpha_ordinal, alpha_interval;  ///< Krippendorff's, of all rows; ordinal distances by the mid-ranks of the whole table
+  double prompt_share;                   ///< share of the variance of row means that lies between prompts, by sums of squares
+  double icc1;                           ///< ICC(1,1), one-way random (Shrout and Fleiss 1979); unequal rows as in an unbalanced ANOVA
+  double icc21;                          ///< ICC(2,1), two-way random, over rows with a score in every column; each column is a rater
+  double alpha_ordinal, alpha_interval;  ///< Krippendorff's alpha over all rows; ordinal: distances between mid-ranks in the table
   double severity_share;  ///< variance (ddof 1) of the judges' constant offsets from a row's mean / mean variance of a row (ddof 0)
-  double equal_repeats, repeat_sd, drift, half_difference;  ///< of all judges, as in JudgeStatistics
-  double gold_bias, gold_error;                    ///< of calls: mean of score - gold, mean of its absolute value; in units of values
-  double gold_correlation, gold_mean_correlation;  ///< Pearson's with gold: of calls; of mean scores of responses
+  double equal_repeats, repeat_sd, drift, half_difference;  ///< see JudgeStatistics; pooled over all judges
+  double gold_bias, gold_error;                    ///< over calls: mean of score - gold, and of |score - gold|; in the file's units
+  double gold_correlation, gold_mean_correlation;  ///< Pearson's correlation with gold: over calls; over mean scores of responses
   std::vector<JudgeStatistics> judge;
   std::vector<PairStatistics> pair;    ///< in the order of ScoreSums::at_pair
   std::vector<LevelStatistics> level;  ///< [levels]
 };
 
-/// The statistics of prompts whose sums are `total` ([width]) and whose lists have these quantiles. `out` keeps its memory.
+/// Computes `out` for the prompts whose sums are `total` ([ScoreSums::width()]) and whose lists have these quantiles. Reuses the memory of
+/// `out`.
 void score_statistics(const ScoreSums& sums, std::span<const double> total, const ListQuantiles& quantiles, ScoreStatistics& out);
 
-/// Calls visit(name, number, value) for every statistic, always in the same order; number = that of the judge, pair or level, or -1.
+/// Calls visit(name, number, value) for every statistic, always in the same order. number: index of the judge, pair or level; else -1.
 template <class Visit>
 void each_statistic(ScoreStatistics& s, Visit visit) {
   const auto list = [&](const char* const(&name)[6], ListStatistics& l) {

@@ -1,4 +1,4 @@
-// Adds up a table's ratings, prompt by prompt and response by response.
+// Computes all sums of a table of ratings, prompt by prompt and response by response.
 #include "envs/judge/agreement/score_sums.hpp"
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 namespace odrpo {
 namespace {
 
-constexpr std::size_t most_sums = 4'000'000;  // 32 MB
+constexpr std::size_t most_sums = 4'000'000;  // most entries of ScoreSums::row: 32 MB
 
-/// Scores of rows by level, and from these the mid-ranks of levels.
+/// Counts the scores of all rows by level, and computes each level's mid-rank among them.
 void add_margins(const ScoreTable& table, ScoreSums& sums) {
   std::vector<double> count(sums.levels, 0.0);
   for (std::size_t p = 0; p < table.prompts.size(); ++p)
@@ -59,7 +59,7 @@ void add_agreement(SumRow& to, const PromptStatistics& s) {
   sums.most_columns = std::max(sums.most_columns, n);
 }
 
-/// Sum over ordered pairs of (v - v')^2 / (n - 1), v = what levels stand for.
+/// Sum over ordered pairs of a row's n scores of (v - v')^2 / (n - 1), v = values[level - 1].
 double apart(const ResponseScores& scores, const std::vector<double>& values) {
   const auto value = [&](double level) { return values[static_cast<std::size_t>(level) - 1]; };
   const double first = value(scores.level[0]), n = scores.n();
@@ -72,7 +72,7 @@ double apart(const ResponseScores& scores, const std::vector<double>& values) {
   return 2 * (n * square - sum * sum) / (n - 1);
 }
 
-/// What a response with two scores or more adds; returns its mean.
+/// Adds a row (a response with two scores or more) to the sums; returns its mean level.
 double add_row(SumRow& to, const ResponseScores& scores) {
   ScoreSums& sums = to.sums;
   const double n = scores.n();

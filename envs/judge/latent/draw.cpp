@@ -1,4 +1,4 @@
-// The table's shape first; then prompt after prompt the normals behind its scores, and the scores that they make.
+// Draws tables of scores: makes an empty table, then for each prompt draws its normal variables and computes the scores.
 #include "envs/judge/latent/draw.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace odrpo {
 namespace {
 
-/// n normals, the answers to one question; two a block.
+/// Appends n standard normals, drawn with (purpose, step, prompt): two per random block.
 void append_normals(std::vector<double>& out, std::size_t n, std::uint64_t seed, Purpose purpose, std::uint32_t step,
                     std::uint32_t prompt) {
   for (std::uint32_t block = 0; n > 0; ++block) {
@@ -23,7 +23,7 @@ void append_normals(std::vector<double>& out, std::size_t n, std::uint64_t seed,
   }
 }
 
-/// Behind the scores of prompt p; u only on request.
+/// Appends all normals of prompt p (LatentNormals); those of u only if `lasting`.
 void append_normals(LatentNormals& out, const ScoreTable& table, std::uint32_t p, std::uint64_t seed, bool lasting) {
   append_normals(out.b, 1, seed, Purpose::latent_place, 0, p);
   const auto responses = table.responses_of(table.prompts[p]);
@@ -45,12 +45,12 @@ void append_replacements(std::vector<Replacement>& out, const Outliers& outliers
   }
 }
 
-/// Where the normals of a prompt begin.
+/// Index in LatentNormals of the next prompt, response and call.
 struct Cursor {
   std::size_t prompt = 0, response = 0, call = 0;
 };
 
-/// The scores of prompt p; moves the cursor past it. `place`, where given, takes x of its responses.
+/// Computes the scores of prompt p and moves the cursor past it. Appends the places x of its responses to `place`, unless it is null.
 void score_prompt(const LatentScale& judge, const LatentNormals& normals, Cursor& at, ScoreTable& table, std::uint32_t p,
                   std::vector<double>* place) {
   const double of_prompt = math::sqrt(judge.prompt_share) * normals.b[at.prompt++], of_response = math::sqrt(1 - judge.prompt_share);

@@ -1,4 +1,4 @@
-// Scores drawn from a judge on a latent scale, with the truth behind them.
+// Draws tables of scores from a judge on a latent scale (envs/rater/latent_scale.hpp), and keeps each response's true place x.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,41 +9,41 @@
 
 namespace odrpo {
 
-/// A table without prompts: scores 1..levels, `judges` judges (named from 1 where there are two or more) of `calls` columns each.
+/// A table with no prompts yet: scores 1..levels, and `judges` judges with `calls` columns each. Two or more judges are named "1", "2", ….
 ScoreTable panel_columns(int levels, int judges, int calls);
 
-/// Every judge scores each of prompts x responses `calls` times.
+/// Size of a full table: every judge scores each of prompts x responses `calls` times.
 struct ScoreShape {
   std::uint32_t prompts = 0, responses = 0;
-  std::uint32_t calls = 1;  ///< of each judge
+  std::uint32_t calls = 1;  ///< per judge
 };
 
-/// Scores on levels 1..K, and where the responses were.
+/// A table of drawn scores, and the places of its responses.
 struct DrawnScores {
-  ScoreTable table;           ///< values 1..K; ids of prompts and samples are numbers from 1, as are the names of two judges or more
-  std::vector<double> place;  ///< [responses] x
+  ScoreTable table;           ///< ids of prompts and samples, and names of two or more judges, are numbers from 1
+  std::vector<double> place;  ///< [responses] place x on the latent scale
 };
 
-/// The same bits everywhere, 1e7 scores a second. A prompt's scores depend on its number, the shape of its responses and the seed, not on
-/// how many prompts there are. Throws Failure(Exit::limits) for 2^32 responses or scores, or more.
+/// Draws a full table with levels 1..K. The same bits on every machine; 1e7 scores a second. A prompt's scores depend on its number, its
+/// responses and the seed, not on the number of prompts. Throws Failure(Exit::limits) for 2^32 responses or scores, or more.
 DrawnScores draw_scores(const LatentScale& judge, const ScoreShape& shape, std::uint64_t seed, const Outliers& outliers = {});
 
-/// The same for the prompts of `like`, `repeats` times one after the other: the same responses with a score in the same columns where
-/// `like` has one that could be read. Judge j of `like` is judge j of `judge`; values are those of `like`.
+/// Draws a table in the shape of `like`. It has all prompts of `like`, `repeats` times one after the other. It has a score wherever `like`
+/// has a readable one. Judge j of `like` is judge j of `judge`; values are those of `like`.
 DrawnScores draw_scores(const LatentScale& judge, const ScoreTable& like, int repeats, std::uint64_t seed, const Outliers& outliers = {});
 
-/// The normals behind scores: of prompts, responses, (response, judge) and calls, in order; and what outliers make of each call, nothing
-/// where there are none.
+/// Standard normals of LatentScale, in order of the table: b of prompts, e and z of responses, u of (response, judge), eps of calls.
+/// `replacement` has what outliers do with each call; empty without outliers.
 struct LatentNormals {
   std::vector<double> b, e, z, u, eps;
   std::vector<Replacement> replacement;
 };
 
-/// Scores of many judges on one latent scale from the same normals: functions of the judge without noise between two of them.
+/// Draws tables for many judges from the same normals (common random numbers), so that tables differ only by the judges' parameters.
 class ScoreDraws {
  public:
   ScoreDraws(const ScoreTable& like, int repeats, std::uint64_t seed);
-  /// Whose outliers the tables to come have; none at first.
+  /// Sets the outliers of the next tables. At first there are none.
   void set_outliers(const Outliers& outliers);
   /// The table of draw_scores(judge, like, repeats, seed, outliers), valid until the next call. 6e7 scores a second.
   const ScoreTable& scores(const LatentScale& judge);

@@ -1,4 +1,5 @@
-// The fit: simulated moments with common random numbers, by least squares over (log sigma, logit rho, tau^2, omega^2); and its check on halves.
+// Fits a judge by simulated moments with common random numbers: least squares over (log sigma, logit prompt_share, spread^2,
+// judge_sigma^2). Checks a fit by two-fold cross-validation.
 #include "envs/judge/latent/fit.hpp"
 
 #include <algorithm>
@@ -16,9 +17,9 @@ namespace {
 
 constexpr std::uint64_t most_scores_fitted = 300'000;
 constexpr double simulated_scores = 500'000;
-constexpr std::uint32_t fewest_prompts_for_errors = 10;  // resamples of fewer say too little about errors
+constexpr std::uint32_t fewest_prompts_for_errors = 10;  // with fewer prompts, resamples say too little about errors
 
-/// The parameters that are fitted, as numbers, and their bounds.
+/// Converts the fitted parameters to the vector that least squares varies, and back. Has starting values and bounds.
 struct Free : FreeParameters {
   LatentScale at(const Vector& v) const {
     LatentScale judge;
@@ -45,7 +46,7 @@ struct Free : FreeParameters {
   Bounds bounds() const { return {choose(-4.5, -7, 0, 0), choose(3, 5, 4, 400), choose(0.05, 0.1, 0.03, 0.03)}; }
 };
 
-/// Differences of simulated moments from observed ones, each over its tolerance; without undefined ones.
+/// Weighted differences of simulated from observed moments: the residuals of the fit. Undefined moments give 0.
 struct Residuals {
   Vector weight, target;
   Vector operator()(const Moments& simulated) const {
@@ -61,7 +62,7 @@ Residuals residuals_to(const Moments& observed, int levels) {
   for (std::size_t i = 0; i < observed.size(); ++i) {
     const auto moment = static_cast<Moment>(i);
     double weight = 1 / moment_tolerance(moment, levels);
-    // chosen so that the worst statistic of real files is predicted best (docs/lab/measured-by-hand.md)
+    // these weights make the worst prediction of any statistic of real files as good as possible (docs/lab/measured-by-hand.md)
     if (moment == Moment::median_w || moment == Moment::mean_w) weight *= 0.7;
     if (moment == Moment::constant_rows) weight *= 1.3;
     if (moment == Moment::prompt_share) weight *= 0.15;
@@ -72,7 +73,7 @@ Residuals residuals_to(const Moments& observed, int levels) {
   return r;
 }
 
-/// Covariance of the residuals over samples of prompts: [residuals][residuals]. Thresholds follow the frequencies of each resample.
+/// Covariance of the residuals over resamples of prompts: [residuals][residuals]. Each resample sets the thresholds by its own frequencies.
 std::vector<Vector> covariance(const ScoreTable& table, const Residuals& residual, const LatentScale& judge, const Outliers& outliers,
                                int repeats, std::uint64_t seed) {
   constexpr std::uint32_t resamples = 100;
@@ -99,13 +100,13 @@ std::vector<Vector> covariance(const ScoreTable& table, const Residuals& residua
     }
   }
   for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t k = 0; k < n; ++k)  // the simulated moments vary like those of `repeats` tables
+    for (std::size_t k = 0; k < n; ++k)  // the second part is the error of the simulated moments, which come from `repeats` tables
       sum[i][k] = (sum[i][k] - mean[i] * mean[k] / resamples) / (resamples - 1) +
                   (own[i][k] - mean_own[i] * mean_own[k] / resamples) / (resamples - 1) / repeats;
   return sum;
 }
 
-/// Standard errors of the parameters: (J' J)^-1 J' covariance J (J' J)^-1. NaN where the moments do not tell a parameter.
+/// Standard errors of the parameters, from (J' J)^-1 J' covariance J (J' J)^-1, J' = `slope`. NaN if the moments do not determine one.
 Vector standard_errors(const std::vector<Vector>& slope, const std::vector<Vector>& covariance) {
   const std::size_t n = slope.size();
   Vector square(n * n), error(n, undefined);
@@ -115,7 +116,7 @@ Vector standard_errors(const std::vector<Vector>& slope, const std::vector<Vecto
     Vector unit(n, 0), row;
     unit[i] = 1;
     if (!solve(square, unit, row)) continue;
-    Vector weight(covariance.size(), 0);  // of each residual in parameter i
+    Vector weight(covariance.size(), 0);  // d parameter i / d residual, up to sign
     for (std::size_t k = 0; k < n; ++k)
       for (std::size_t m = 0; m < weight.size(); ++m) weight[m] += row[k] * slope[k][m];
     double variance = 0;
@@ -125,7 +126,7 @@ Vector standard_errors(const std::vector<Vector>& slope, const std::vector<Vecto
   return error;
 }
 
-/// Is every moment of rows within its tolerance and two errors?
+/// True if every moment of rows differs from the observed one by at most its tolerance + 2 standard errors.
 bool rows_fit(const Moments& simulated, const Moments& observed, const Moments& error, int levels) {
   for (std::size_t i = first_row_moment; i < moment_count; ++i) {
     const double limit = moment_tolerance(static_cast<Moment>(i), levels, observed[i]) + 2 * error[i];
@@ -188,7 +189,7 @@ LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& opti
   const bool intervals = options.intervals && fit.prompts >= fewest_prompts_for_errors;
   const OutlierSearch search{free, options.whole != nullptr ? &options.whole->outliers : nullptr, intervals, options.seed};
   if (search.known != nullptr ? search.known->any() : options.outliers) found = fit_outliers(table, fit.judge, search);
-  if (options.whole == nullptr && found.outliers.any()) {  // the model that is not chosen
+  if (options.whole == nullptr && found.outliers.any()) {  // keeps the alternative, with or without outliers, if it fits too
     settle_thresholds(found.judge, table.levels(), shares_without(found.outliers, table.values.size(), share));
     const Moments without = fit.simulated, with = moments_of(draw_scores(found.judge, table, 2, options.seed, found.outliers).table, MomentSet::with_rows);
     if (rows_fit(found.chosen ? without : with, fit.observed, sampling_errors(prompts, options.seed), table.levels()))
@@ -200,7 +201,7 @@ LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& opti
     least = least_squares(residual_at, bounds, free.start(found.judge));
     set_judge(least.at);
   }
-  if (least.residual.empty()) {  // a part whose outliers came out as none
+  if (least.residual.empty()) {  // options.whole has outliers, but this part shows none of them
     least = least_squares(residual_at, bounds, free.start());
     set_judge(least.at);
   }
@@ -209,7 +210,7 @@ LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& opti
   Vector error(least.at.size(), undefined);
   if (intervals)
     error = standard_errors(slopes(residual_at, bounds, least.at), covariance(table, residual, fit.judge, fit.outliers, repeats, options.seed));
-  // a free number and its error to the parameter's, by `value`, which increases, and its slope
+  // converts a number v of the fit and its error: value(v), increasing, is the parameter; slope(parameter) is the derivative of value at v
   std::size_t next = 0;
   const auto set = [&](LatentParameter& p, bool fitted, double held, auto value, auto slope) {
     p.fitted = fitted;
@@ -245,12 +246,12 @@ LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& opti
   return fit;
 }
 
-// Fit on one half, look at the other, and the reverse.
+// Two-fold cross-validation: fits to each half of the prompts and checks on the other half.
 
 namespace {
 
 constexpr int tables_of_fold = 20;
-constexpr std::uint64_t most_ratings = 600'000;  // of both folds
+constexpr std::uint64_t most_ratings = 600'000;  // most ratings of both halves together
 
 constexpr std::array<std::pair<Moment, std::string_view>, 16> checked = {{{Moment::median_w, "median W"},
                                                                          {Moment::mean_w, "mean W"},

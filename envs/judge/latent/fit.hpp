@@ -1,4 +1,4 @@
-// A judge on a latent scale fitted to a table of scores (docs/raters.md); its outliers (outlier_fit.cpp), and how well it fits.
+// Fits a judge on a latent scale to a table of scores (docs/raters.md), finds its outliers (outlier_fit.cpp), and checks the fit.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -16,22 +16,23 @@ namespace odrpo {
 
 struct LatentFit;
 
+/// Options of a fit.
 struct LatentFitOptions {
   std::vector<std::uint32_t> prompts;  ///< indices of the prompts to fit, increasing; empty = all
-  bool intervals = true;               ///< standard errors and intervals too; the judge is the same without them
-  std::uint64_t seed = 1;              ///< of the simulated scores and of the resamples behind errors
+  bool intervals = true;               ///< compute standard errors and intervals; they do not change the fitted judge
+  std::uint64_t seed = 1;              ///< seed of the simulated scores, and of the resamples for standard errors
   bool outliers = true;                ///< look for outliers
-  const LatentFit* whole = nullptr;    ///< where this is a part of a table: its fit, whose kinds of outliers are estimated anew, no others
+  const LatentFit* whole = nullptr;    ///< for a part of a table: the fit of the complete one; only its kinds of outliers are estimated
 };
 
-/// One of the four numbers of LatentScale, or an outlier's share.
+/// A fitted parameter: one of the four numbers of LatentScale, or the share of a kind of outlier.
 struct LatentParameter {
   double value = 0;
   bool fitted = false;
   double error = 0;          ///< standard error; NaN: not fitted, not asked for, at the bound 0, or fewer than 10 prompts
   double low = 0, high = 0;  ///< 95 % interval; NaN: not fitted, not asked for, or fewer than 10 prompts
-  bool at_end = false;       ///< it stopped at the end of what is looked at (not at 0), and may lie beyond
-  std::string reason;        ///< why it is not fitted, a clause without a full stop; empty for a fitted one
+  bool at_end = false;       ///< the search stopped at a bound other than 0; the true value may lie beyond
+  std::string reason;        ///< why it is not fitted, a clause without a full stop; empty if it is fitted
 };
 
 /// A judge on a latent scale with its outliers.
@@ -40,94 +41,99 @@ struct LatentModel {
   Outliers outliers;
 };
 
+/// Result of a fit.
 struct LatentFit {
-  LatentScale judge;  ///< thresholds: each judge gives its levels as often as in the table
-  Outliers outliers;  ///< beside it; all 0 where the scores show none
+  LatentScale judge;  ///< its thresholds give each judge's levels the frequencies of the table
+  Outliers outliers;  ///< of the judge; all 0 where the scores show none
   LatentParameter prompt_share, sigma, spread, judge_sigma;
-  std::array<LatentParameter, all_outliers.size()> outlier;  ///< of each kind
-  /// The model with, or without, outliers that was not chosen, where its moments of rows fit too; with outliers, only where the likelihood rose by
-  /// more than half of what is needed.
+  std::array<LatentParameter, all_outliers.size()> outlier;  ///< shares of `outliers`, by kind
+  /// The alternative that was not chosen (with outliers instead of without, or the reverse), if its moments of rows also fit the table. One
+  /// with outliers is kept only if it raised 2 log likelihood by more than half of the necessary amount.
   std::optional<LatentModel> other;
-  Moments observed{}, simulated{};                           ///< with those of rows; NaN = undefined
-  double distance = 0;              ///< sum of squared differences of the moments over their tolerances
+  Moments observed{}, simulated{};                           ///< moments of the table and of the judge's scores; NaN = undefined
+  double distance = 0;              ///< sum over moments of ((simulated - observed) / tolerance)^2, weighted (fit.cpp)
   std::uint32_t prompts = 0, responses = 0,
-                scores = 0;  ///< looked at: of a table with more than 300,000 scores, a random choice of prompts
-  int evaluations = 0;       ///< simulated tables
+                scores = 0;  ///< numbers that were used: of a table with more than 300,000 scores, only random prompts
+  int evaluations = 0;       ///< number of simulated tables
 };
 
-/// The judge whose simulated scores have the moments of the table (simulated moments). Each moment counts by the tolerance of
-/// goodness_of_fit. Outliers are looked for by likelihood (fit_outliers), and the judge is fitted beside those that are found. Missing and
-/// unreadable answers are left out. The same bits everywhere.
-/// Throws Failure(Exit::bad_input) where nothing can be fitted: a scale of one level, more than most_judges judges, no response with
-/// two scores from judges that give more than one level, no prompt in which scores differ.
+/// Fits the judge whose simulated scores have nearly the moments of the table (method of simulated moments). Minimises the squares of
+/// differences over moment_tolerance(). Then fit_outliers() looks for outliers by likelihood. If it finds some, the judge is fitted again.
+/// Missing and unreadable answers are left out. The same bits on every machine.
+/// Throws Failure(Exit::bad_input) where nothing can be fitted: a scale of one level; more than most_judges judges; no prompt in which
+/// scores differ; no response with two scores from judges that give more than one level.
 LatentFit fit_latent_scale(const ScoreTable& table, const LatentFitOptions& options = {});
 
-// Which outliers a table of scores asks for, and how many: maximum likelihood, selected forward (docs/judge.md).
+// Finds kinds and shares of outliers in a table of scores, by maximum likelihood with forward selection (docs/judge.md).
 
-/// Parameters of a LatentScale that are estimated; the others stay as they are.
+/// Which parameters of a LatentScale are estimated. Sigma always is.
 struct FreeParameters {
   bool prompt_share = true, spread = true, judge_sigma = true;
 };
 
+/// Result of the search for outliers.
 struct OutlierFit {
-  bool chosen = false;                                     ///< false: the scores ask for none; the others are of the kind that came half way, if one did
-  Outliers outliers;                                       ///< all 0 where none came half way
-  LatentScale judge;                                       ///< beside them, by maximum likelihood; with thresholds of the judges that were looked at
-  std::array<double, all_outliers.size()> low{}, high{};   ///< 95 % intervals over prompts; 0 where there are none
-  std::array<std::array<double, all_outliers.size()>, all_outliers.size()> covariance{};  ///< of the estimated shares; NaN = not known
+  bool chosen = false;                                     ///< false: none found; the rest is then the best rejected kind, if near
+  Outliers outliers;                                       ///< all 0 if no kind was near, that is above half of the necessary rise
+  LatentScale judge;                                       ///< with these outliers, by maximum likelihood; of the judges that were used
+  std::array<double, all_outliers.size()> low{}, high{};   ///< 95 % intervals of the shares, over prompts; 0 where there are none
+  std::array<std::array<double, all_outliers.size()>, all_outliers.size()> covariance{};  ///< of the shares; NaN = not known
 };
 
+/// Options of the search for outliers.
 struct OutlierSearch {
   FreeParameters free;
-  const Outliers* known = nullptr;                ///< these are estimated, from here on, and none is looked for; null = they are
+  const Outliers* known = nullptr;                ///< start from these shares and estimate only kinds that occur; null = search for kinds
   bool intervals = true;
-  std::uint64_t seed = 1;  ///< of simulated scores and of the choice of prompts
+  std::uint64_t seed = 1;  ///< seed of simulated scores
 };
 
-/// Outliers beside the smooth judge `start`, which has been fitted to the table without them. Added one kind at a time, at most four: the
-/// kind that raises 2 log likelihood most, by more than 10 + prompts / 10, where five responses or more have two calls far apart of which
-/// one is at the outlier's level, and such pairs are not much rarer in the table than the judge with the outlier makes them. A random choice
-/// of prompts with at most 10,000 scores is used, and of a large panel 64 / K judges, at least two, that share many responses. The same bits
-/// everywhere.
+/// Searches for outliers, starting from a judge that was fitted to the table without any, `start`. Adds one kind at a time, at most four:
+/// the kind that raises 2 log likelihood most, by at least 10 + prompts / 10. A kind needs five responses with two calls far apart
+/// (far_levels()), one of them at the kind's level, if it has one. Pairs of calls like these must not be much rarer in the table than in
+/// simulated scores with the outlier. Uses random prompts with at most 10,000 scores, and of a large panel max(2, 64 / K) judges that
+/// scored many responses in common. The same bits on every machine.
 OutlierFit fit_outliers(const ScoreTable& table, const LatentScale& start, const OutlierSearch& search);
 
-// Goodness of fit of a judge on a latent scale: does it predict the scores of prompts that it was not fitted to?
+// Goodness of fit: does a judge predict statistics of scores of prompts that it was not fitted to (two-fold cross-validation)?
 
-/// A statistic of held-out prompts in the file and in 20 times as many simulated prompts.
+/// One statistic of the held-out prompts: its value in the file, and in 20 tables of simulated scores of the same prompts.
 struct CheckedMoment {
   double observed = 0, simulated = 0;  ///< NaN = undefined
-  double error = 0;                    ///< sampling error (standard error over prompts) of observed
+  double error = 0;                    ///< standard error of `observed`, over prompts
   double difference() const { return simulated - observed; }
 };
 
+/// Does a statistic of the fitted judge agree with the file?
 enum class FitVerdict {
-  holds,      ///< the difference, mean over both folds, is within the tolerance
-  may_hold,   ///< beyond it, by less than two sampling errors
-  misses,     ///< beyond it by more
+  holds,      ///< |simulated - observed|, mean over both folds, is within the tolerance
+  may_hold,   ///< it exceeds the tolerance by less than two standard errors
+  misses,     ///< it exceeds the tolerance by more
   undefined,  ///< the statistic has no value
 };
 
-/// One line of the check.
+/// One statistic that is checked.
 struct CheckedStatistic {
   Moment moment{};
   std::string_view name;              ///< "median W"
   double tolerance = 0;               ///< moment_tolerance()
-  std::array<CheckedMoment, 2> fold;  ///< each: fitted to the other half of the prompts
-  CheckedMoment mean;                 ///< over the folds; error of the mean
+  std::array<CheckedMoment, 2> fold;  ///< per half of the prompts: the judge was fitted to the other half
+  CheckedMoment mean;                 ///< mean over the folds, with its standard error
   FitVerdict verdict = FitVerdict::undefined;
 };
 
+/// Result of the check.
 struct GoodnessOfFit {
-  std::string reason;                      ///< why there is no check; empty where there is one
-  std::vector<CheckedStatistic> lines;     ///< median and mean W, flips, ties, rows without spread, row deviation, then those of rows
-  std::array<std::uint32_t, 2> prompts{};  ///< of each fold
-  std::array<LatentScale, 2> judge;        ///< fitted to the other half
+  std::string reason;                      ///< why there is no check; empty if there is one
+  std::vector<CheckedStatistic> lines;     ///< median and mean W, flips, ties, constant rows, row sd, then the moments of rows
+  std::array<std::uint32_t, 2> prompts{};  ///< number of prompts in each half
+  std::array<LatentScale, 2> judge;        ///< the judge for each half, fitted to the other half
   std::array<Outliers, 2> outliers;
 };
 
-/// Two folds: prompts are split at random by the seed; `options.intervals` is ignored. Where options.whole is given, each half has its kinds
-/// of outliers. Of a table with more than 600,000 scores,
-/// a random choice of prompts is used. Never throws for what a table holds: where a half says too little, `reason` says so.
+/// Splits the prompts into two random halves by the seed; fits a judge to each half and compares it with the other half. Ignores
+/// options.intervals. With options.whole, only the kinds of outliers of that fit are estimated. Of a table with more than 600,000 scores,
+/// uses random prompts. Does not throw bad_input: if a half cannot be fitted, `reason` says why.
 GoodnessOfFit goodness_of_fit(const ScoreTable& table, const LatentFitOptions& options = {});
 
 }  // namespace odrpo

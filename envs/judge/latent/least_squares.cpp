@@ -1,4 +1,4 @@
-// Levenberg-Marquardt: a parameter that leaves its bounds downhill stays on them for the step.
+// Takes Levenberg-Marquardt steps inside bounds. A parameter at a bound stays there for a step if the sum of squares falls outwards.
 #include "envs/judge/latent/least_squares.hpp"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ LeastSquares least_squares(const ResidualFunction& residual, const Bounds& bound
   double value = dot(r, r), damping = 0.01;
   for (int iteration = 0; iteration < 25; ++iteration) {
     const std::vector<Vector> slope = slopes(residual, bounds, at);
-    std::vector<std::size_t> moving;  // not held by a bound
+    std::vector<std::size_t> moving;  // parameters that the step may change
     for (std::size_t i = 0; i < at.size(); ++i) {
       const double downhill = -dot(slope[i], r);
       if (!(at[i] <= low[i] && downhill < 0) && !(at[i] >= high[i] && downhill > 0)) moving.push_back(i);

@@ -1,4 +1,4 @@
-// Least sums of squares of a function inside bounds, for few parameters.
+// Minimises the sum of squares of a vector-valued function of few parameters, inside bounds.
 #pragma once
 #include <functional>
 #include <vector>
@@ -9,24 +9,26 @@ using Vector = std::vector<double>;
 
 double dot(const Vector& a, const Vector& b);
 
-/// Solves a x = b for symmetric a, [n][n]. False where a is not positive definite, up to 1e-12.
+/// Solves a x = b for a symmetric matrix a, [n][n]. Returns false if a is not positive definite (a pivot is 1e-12 or less).
 bool solve(Vector a, Vector b, Vector& x);
 
+/// Bounds and step sizes of the parameters.
 struct Bounds {
-  Vector low, high;  ///< of each parameter
-  Vector step;       ///< for differences: where the function has steps of its own, well above them
+  Vector low, high;  ///< least and largest value of each parameter
+  Vector step;       ///< step of difference quotients; must be well above the size of jumps of the function, if any
 };
 
 using ResidualFunction = std::function<Vector(const Vector&)>;
 
-/// d residual / d parameter, [parameters][residuals], by differences inside the bounds.
+/// Derivatives d residual / d parameter at `at`, [parameters][residuals], by central differences clipped to the bounds.
 std::vector<Vector> slopes(const ResidualFunction& residual, const Bounds& bounds, const Vector& at);
 
+/// The minimum that was found, and the residuals there.
 struct LeastSquares {
   Vector at, residual;
 };
 
-/// Levenberg-Marquardt steps from `start` to a local least sum of squared residuals; stops when a step gains less than one in a thousand.
+/// Finds a local minimum of the sum of squared residuals by Levenberg-Marquardt steps from `start`. Stops when a step lowers it by < 0.1 %.
 LeastSquares least_squares(const ResidualFunction& residual, const Bounds& bounds, const Vector& start);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// Sums over prompts, so that a resample of prompts costs no second look at the scores.
+// Computes moments of a table from sums of each prompt: a bootstrap resample of prompts adds these sums and does not read scores again.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -11,7 +11,7 @@
 namespace odrpo {
 namespace {
 
-/// Scores of one row.
+/// Number, sum and sum of squares of the scores of one row.
 struct Row {
   std::int64_t n = 0, sum = 0, squares = 0;
   void add(std::int64_t level) {
@@ -52,7 +52,7 @@ void add_response(const ScoreTable& table, const ScoreTable::Response& response,
   out.sd += all.sd();
 }
 
-/// The mean score of each column in these prompts.
+/// Sets mean[column] to the mean score of the column in these prompts.
 void column_means(const ScoreTable& table, std::span<const ScoreTable::Prompt> prompts, std::vector<double>& mean) {
   mean.assign(table.columns.size(), 0);
   std::vector<double> n(mean.size(), 0);
@@ -62,13 +62,13 @@ void column_means(const ScoreTable& table, std::span<const ScoreTable::Prompt> p
   for (std::size_t c = 0; c < mean.size(); ++c) mean[c] /= std::max(n[c], 1.0);
 }
 
-// Adds what outliers change in a row of two scores or more.
+// Adds a row of two scores or more to the sums of the moments of rows.
 void add_row(std::span<const int> row, int levels, PromptMoments& out) {
   const auto n = static_cast<double>(row.size());
   const double mean = static_cast<double>(std::accumulate(row.begin(), row.end(), 0)) / n;
   double second = 0, third = 0;
   std::array<std::uint32_t, 256> count{};
-  std::vector<int> present;  // levels, increasing
+  std::vector<int> present;  // levels that occur, increasing
   for (const int level : row) {
     const double d = level - mean;
     second += d * d, third += d * d * d;
@@ -93,7 +93,7 @@ void add_row(std::span<const int> row, int levels, PromptMoments& out) {
   out.far_rows += far > 0;
 }
 
-// Adds the halves of a response's scores, two or more, each less its column's mean.
+// Adds a response's two halves of scores to the sums. `centred` has two or more of (score - mean of its column).
 void add_halves(std::span<const double> centred, PromptMoments& out) {
   const std::size_t half = centred.size() / 2;
   double a = 0, b = 0, sum = 0, squares = 0;
@@ -169,7 +169,7 @@ void add_rows(const PromptMoments& m, PromptMoments& all) {
   all.a += m.a, all.b += m.b, all.aa += m.aa, all.bb += m.bb, all.ab += m.ab;
 }
 
-// NaN where no row was looked at.
+// Sets the moments of rows from their sums over all prompts; NaN if there is no pair of calls.
 void set_row_moments(const PromptMoments& all, double far_prompts, Moments& out) {
   const auto set = [&](Moment m, double value) { out[static_cast<std::size_t>(m)] = all.pairs > 0 ? value : undefined; };
   const double n = all.rows, mean_a = all.a / n, mean_b = all.b / n, aa = all.aa / n - mean_a * mean_a, bb = all.bb / n - mean_b * mean_b,

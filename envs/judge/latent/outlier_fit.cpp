@@ -1,4 +1,5 @@
-// BHHH steps (outer products of the prompts' scores) inside bounds; forward selection; sandwich intervals.
+// Finds outliers by maximum likelihood, with BHHH steps inside bounds, forward selection of kinds, and sandwich intervals. In this file a
+// "score" g of a prompt is also the derivative of its log-likelihood; BHHH uses the sum of outer products of these as Hessian.
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -15,15 +16,15 @@ namespace odrpo {
 namespace {
 
 constexpr std::uint64_t most_scores_searched = 10'000;
-constexpr std::size_t most_thresholds = 64;  // of all judges together: a likelihood takes time for each, and outliers are the same for all
-constexpr std::uint32_t most_calls = 16;  // of a response, all judges together; of each judge two or more
+constexpr std::size_t most_thresholds = 64;  // of all judges together: each costs time, and outliers are the same for all
+constexpr std::uint32_t most_calls = 16;  // used scores of a response, all judges together; but at least two of each judge
 constexpr std::size_t most_kinds = 4;
-constexpr int first_steps = 4;           // of each climb; then the best go on
+constexpr int first_steps = 4;           // steps of each climb at first; only the best climbs continue
 constexpr std::size_t most_climbs = 3;
 constexpr int tables_of_trial = 10;
-constexpr int fewest_far = 5;  // responses with calls far apart
+constexpr int fewest_far = 5;  // a kind needs so many responses with two calls far apart
 
-// parameters: log sigma, logit prompt_share, spread, judge_sigma, then the outliers' shares
+// parameters, with bounds: log sigma, logit prompt_share, spread, judge_sigma, then the share of each kind of outlier
 constexpr std::size_t smooth_parameters = 4, parameters = smooth_parameters + all_outliers.size();
 constexpr std::array<double, parameters> lowest{-4.5, -7, 0, 0, 0, 0, 0, 0, 0}, highest{3, 5, 2, 5, .45, .9, .6, .9, .6};
 constexpr std::array<double, all_outliers.size()> first_share{.02, .03, .02, .04, .02};
@@ -31,17 +32,19 @@ constexpr std::size_t place_of(Outlier kind) { return smooth_parameters + static
 
 using Point = std::array<double, parameters>;
 
+/// State of a climb of the likelihood.
 struct Climbed {
   Point at{};
-  std::vector<std::size_t> free;  // places in `at`
+  std::vector<std::size_t> free;  // indices in `at` of the free parameters
   Vector prompt;                  // log-likelihood of each prompt
   double sum = 0;
 };
 
-/// Between nodes of x.
+/// Distance of grid points of x that suits the judge's sigma.
 double spacing_of(const LatentScale& judge) { return std::clamp(0.6 * judge.sigma, 0.03, 0.125); }
 
-/// A second start: the likelihood has two local maxima, noise that varies much and outliers beside even noise.
+/// A second start of the search with nearly constant noise. The likelihood has two local maxima: noise that varies much between responses,
+/// and nearly constant noise with outliers.
 Point even_noise(Point at) {
   at[2] = std::min(at[2], 0.2), at[0] = std::max(at[0] - 0.2, lowest[0]);
   return at;
@@ -96,14 +99,14 @@ class Search {
 
   const ScoreTable& table_;
   const OutlierSearch& search_;
-  Vector share_;  // of levels, [J][K]
-  std::vector<PromptMoments> moments_;  // of the table, once they are asked for
+  Vector share_;  // [J][K] frequencies of levels
+  std::vector<PromptMoments> moments_;  // of the table, computed when first needed
   OutlierLikelihood likelihood_;
   Point start_{};
   std::vector<std::size_t> free_;
 };
 
-// d log-likelihood / d parameter: [parameter][prompt]
+// Derivatives d log-likelihood of a prompt / d parameter, for the parameters `of`: [parameter][prompt]. `base`: log-likelihoods at `at`.
 std::vector<Vector> Search::scores(const Point& at, const std::vector<std::size_t>& of, const Vector& base, std::span<const double> share) const {
   std::vector<Vector> out;
   for (const std::size_t i : of) {
@@ -124,7 +127,7 @@ Climbed Search::climb(std::vector<std::size_t> free, Point at, int most_steps) c
   int small = 0;
   for (int step = 0; step < most_steps && small < 2; ++step) {
     const std::vector<Vector> g = scores(now.at, now.free, now.prompt, share_);
-    std::vector<std::size_t> moving;  // places in `free`: not held by a bound
+    std::vector<std::size_t> moving;  // indices in `free` of parameters that no bound holds
     Vector uphill;
     for (std::size_t i = 0; i < now.free.size(); ++i) {
       const double sum = sum_of(g[i]), value = now.at[now.free[i]];
@@ -159,7 +162,8 @@ Climbed Search::climb(std::vector<std::size_t> free, Point at, int most_steps) c
   return now;
 }
 
-// Robust score statistic of a share at 0, signed: in sds, positive where more of it raises the likelihood. `g`: scores of the free parameters.
+// Robust score test of the parameter `place`, a share that is 0. Returns the statistic in sds; it is positive if a larger share raises the
+// likelihood. `g` has the scores of the free parameters.
 double Search::score_test(const Climbed& from, const std::vector<Vector>& g, std::size_t place) const {
   const Vector of = scores(from.at, {place}, from.prompt, share_).front();
   const std::size_t n = g.size();
@@ -178,13 +182,14 @@ double Search::score_test(const Climbed& from, const std::vector<Vector>& g, std
   return sum_of(of) / math::sqrt(squares);
 }
 
-/// Rows: the calls of one judge about a response, of all where no judge scored twice.
+/// The end of the scale to which a kind of outlier moves a call.
 enum class RowEnd { lowest, highest, any };
 RowEnd end_of(Outlier kind) {
   return kind == Outlier::low || kind == Outlier::veto ? RowEnd::lowest : kind == Outlier::high ? RowEnd::highest : RowEnd::any;
 }
 
-/// Responses with two calls far apart, by the RowEnd that one of the two lies at.
+/// Numbers of responses with two calls far apart, by RowEnd: one call at the lowest level, one at the highest, any. The two calls are by
+/// one judge if rows_of_judges().
 std::array<int, 3> far_responses(const ScoreTable& table) {
   const int levels = table.levels(), far = far_levels(levels);
   const bool by_judge = rows_of_judges(table);
@@ -205,7 +210,8 @@ std::array<int, 3> far_responses(const ScoreTable& table) {
   return count;
 }
 
-// Are pairs of calls that reach the outlier's level about as often there as the judge with the outlier makes them?
+// Counts pairs of calls far apart, one of them at the outlier's level. True if they are at least as frequent in the table as in simulated
+// scores of `with`, within 3 standard errors.
 bool Search::as_often(const Climbed& with, Outlier kind) {
   const RowEnd end = end_of(kind);
   const Moment moment = end == RowEnd::lowest ? Moment::far_lowest : end == RowEnd::highest ? Moment::far_highest : Moment::far_pairs;
@@ -220,7 +226,7 @@ bool Search::as_often(const Climbed& with, Outlier kind) {
   return moments_of(simulated, MomentSet::with_rows)[static_cast<std::size_t>(moment)] < rate + 3 * math::sqrt(squares) / pairs;
 }
 
-// The sandwich over prompts, with the sampling of the frequencies behind the thresholds.
+// Computes the sandwich covariance over prompts, and intervals. Includes the sampling error of the frequencies that set the thresholds.
 void Search::set_intervals(const Climbed& at, OutlierFit& fit) const {
   std::vector<std::size_t> free;
   for (const std::size_t i : at.free)
@@ -244,9 +250,9 @@ void Search::set_intervals(const Climbed& at, OutlierFit& fit) const {
   }
   for (std::size_t i = 0; i < n; ++i)
     for (double& x : psi[i]) x -= here[i] / static_cast<double>(prompts);
-  // how each prompt moves the frequencies, and they the scores
+  // adds to each prompt's scores the effect that the prompt has through the frequencies of levels
   const std::size_t levels = table_.values.size();
-  std::vector<Vector> own, calls;  // of each prompt: shares of levels, and by judge how many scores
+  std::vector<Vector> own, calls;  // of each prompt: frequencies of levels; number of scores by judge
   Vector all_calls(table_.judges.size(), 0);
   for (std::uint32_t p = 0; p < prompts; ++p) {
     own.push_back(level_shares(table_, std::span(&p, 1)));
@@ -283,7 +289,7 @@ void Search::set_intervals(const Climbed& at, OutlierFit& fit) const {
     for (std::size_t k = 0; k < n; ++k)
       if (free[i] >= smooth_parameters && free[k] >= smooth_parameters)
         fit.covariance[free[i] - smooth_parameters][free[k] - smooth_parameters] = covariance[i * n + k];
-  for (const Outlier kind : all_outliers) {  // in logarithms: shares are above 0
+  for (const Outlier kind : all_outliers) {  // intervals on a log scale, because shares are above 0
     const auto k = static_cast<std::size_t>(kind);
     const double value = fit.outliers[kind], factor = value > 0 ? math::exp(1.96 * math::sqrt(fit.covariance[k][k]) / value) : 1;
     fit.low[k] = value / factor, fit.high[k] = std::min(value * factor, 1.0);
@@ -350,11 +356,11 @@ OutlierFit Search::fit() {
   return out;
 }
 
-/// The judge with the most scores, then always the one that scored most of the responses that the others have scored.
+/// Keeps `most` judges. The first has the most scores. Each next one has the most scores of responses that a kept judge has scored too.
 ScoreTable some_judges(const ScoreTable& table, std::size_t most) {
   std::vector<bool> kept(table.judges.size(), false), scored(table.responses.size(), false);
   for (std::size_t n = 0; n < most; ++n) {
-    std::vector<std::pair<std::int64_t, std::int64_t>> count(kept.size());  // scores of those responses, and all scores
+    std::vector<std::pair<std::int64_t, std::int64_t>> count(kept.size());  // by judge: scores of responses in `scored`, all scores
     for (std::size_t r = 0; r < table.responses.size(); ++r)
       for_each_score(table, table.responses[r], [&](int, std::uint32_t column) {
         auto& [shared, all] = count[table.columns[column].judge];
@@ -382,7 +388,7 @@ OutlierFit fit_outliers(const ScoreTable& whole, const LatentScale& start, const
     less.free.judge_sigma = less.free.judge_sigma && evidence.shared && evidence.repeats;
     return evidence.pairs ? fit_outliers(some, start, less) : OutlierFit{};
   }
-  std::vector<std::uint32_t> scored;  // prompts with a score
+  std::vector<std::uint32_t> scored;  // indices of prompts with a score
   for (std::uint32_t p = 0; p < whole.prompts.size(); ++p) {
     bool any = false;
     for (const auto& response : whole.responses_of(whole.prompts[p])) for_each_score(whole, response, [&](int, std::uint32_t) { any = true; });
@@ -391,7 +397,7 @@ OutlierFit fit_outliers(const ScoreTable& whole, const LatentScale& start, const
   const ScoreTable table = take_prompts(whole, thinned(whole, scored, PromptSize::ratings, most_scores_searched));
   const OutlierFit fit = Search(table, start, search).fit();
   if (!fit.chosen || spacing_of(fit.judge) >= spacing_of(start)) return fit;
-  OutlierSearch finer = search;  // outliers were in the noise that the nodes of the likelihood were chosen for
+  OutlierSearch finer = search;  // the grid of x was chosen for a sigma that included the outliers; a smaller sigma needs a finer one
   finer.known = &fit.outliers;
   return Search(table, fit.judge, finer).fit();
 }

@@ -1,4 +1,4 @@
-// Rows of probabilities at all nodes, products over a response's scores, sums over nodes; prompt after prompt.
+// Computes the likelihood by quadrature: P(level) at all nodes, products over a response's scores, then sums over the nodes of x, z, u, b.
 #include "envs/judge/latent/outlier_likelihood.hpp"
 
 #include <algorithm>
@@ -11,16 +11,16 @@
 namespace odrpo {
 namespace {
 
-constexpr double widest = 3.75;     // nodes of x on [-3.75, 3.75]
-constexpr int prompt_nodes = 61;    // of b on [-4, 4]
+constexpr double widest = 3.75;     // nodes of x lie on [-3.75, 3.75]
+constexpr int prompt_nodes = 61;    // nodes of b lie on [-4, 4]
 constexpr int spread_points = 7, bias_points = 5;
 constexpr double least = 1e-300;
 
-// Gauss-Legendre on [0, 1]
+// Gauss-Legendre nodes on [0, 1], for a response's own veto probability
 constexpr std::array<double, 5> own_point{0.046910077030668, 0.230765344947158, 0.5, 0.769234655052842, 0.953089922969332};
 constexpr std::array<double, 5> own_weight{0.118463442528095, 0.239314335249683, 0.284444444444444, 0.239314335249683, 0.118463442528095};
 
-/// Probabilities of the lowest level whatever the response is, over responses: veto and low.
+/// Quadrature nodes for P(veto or low sets a call to the lowest level), which varies between responses.
 NormalNodes lowest_nodes(const Outliers& outliers) {
   const double low = outliers[Outlier::low], veto = outliers[Outlier::veto];
   NormalNodes nodes{{low}, {1 - veto}};
@@ -95,7 +95,7 @@ std::vector<double> OutlierLikelihood::operator()(const LatentScale& judge, cons
   const double mirror = outliers[Outlier::mirror], uniform = outliers[Outlier::uniform] / static_cast<double>(levels_), high = outliers[Outlier::high],
                smooth = (1 - high) * (1 - outliers[Outlier::uniform]);
 
-  // P(level | x, z, u) of a call of each judge but for veto and low: [judge][level][cells], cell = (u, z, x)
+  // P(level | x, z, u) of a call of each judge, before veto and low: [judge][level][cells], cell = (u, z, x)
   std::vector<double> f(judges_ * levels_ * cells);
   std::vector<double> row(levels_);
   for (std::size_t j = 0; j < judges_; ++j)
@@ -115,12 +115,12 @@ std::vector<double> OutlierLikelihood::operator()(const LatentScale& judge, cons
         }
       }
 
-  // P(scores of a response | x), by kind
+  // P(scores of a response | x) of each kind of response: [kind][x]
   std::vector<double> of_kind(kind_.size() * nx), product(cells), power(cells);
   std::vector<std::vector<double>> of_counted(judges_);  // [judge][counted][inner]
   for (std::size_t v = 0; v < lowest.point.size(); ++v) {
     for (std::size_t j = 0; j < judges_; ++j) {
-      std::vector<std::size_t> at(levels_);  // powers 1, 2, .. of each level's probability
+      std::vector<std::size_t> at(levels_);  // index in `powers` where P(level)^1, P(level)^2, .. begin, each for all cells
       std::vector<double> powers;
       for (std::size_t k = 0; k < levels_; ++k) {
         at[k] = powers.size();
@@ -161,7 +161,7 @@ std::vector<double> OutlierLikelihood::operator()(const LatentScale& judge, cons
     }
   }
 
-  // P(scores of a response | b), logarithms by kind
+  // log P(scores of a response | b) of each kind of response: [kind][b]
   const double share = judge.prompt_share, of_prompt = math::sqrt(share), rest = 1 - share;
   std::vector<double> given(nx * prompt_nodes), prior(prompt_nodes), of_b(kind_.size() * prompt_nodes);
   double sum_prior = 0;

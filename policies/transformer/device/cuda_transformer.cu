@@ -1,4 +1,4 @@
-// The kernels of a transformer on a CUDA device.
+// Compiles the kernels of a transformer on a CUDA device.
 #include "kernels/device/tile.cuh"
 #include "policies/transformer/device/device_transformer.inl"
 

@@ -1,4 +1,4 @@
-// A transformer in training on the current CUDA device. Built only where nvcc is.
+// Declares a transformer in training on the current CUDA device. Built only where nvcc is.
 #pragma once
 #include "kernels/device/cuda_queue.hpp"
 #include "policies/transformer/device/device_transformer.hpp"

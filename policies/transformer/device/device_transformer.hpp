@@ -1,6 +1,6 @@
-// A transformer in training over a queue (kernels/device/backend.hpp): the same steps as TransformerPolicy, of all weights or of adapters.
-// Q is the queue of a CUDA device (cuda_transformer.hpp) or, in tests, of the host; device_transformer.inl has the functions' bodies for
-// whoever compiles them. Everything here throws Failure(Exit::device) where the queue fails; the object is of no use then.
+// Trains a transformer on a device, through its queue (kernels/device/backend.hpp), by the steps of TransformerPolicy.
+// Q is the queue of a CUDA device (cuda_transformer.hpp) or, in tests, of the host. The function bodies are in device_transformer.inl.
+// Everything here throws Failure(Exit::device) where the queue fails; the object cannot be used afterwards.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -12,35 +12,35 @@
 
 namespace odrpo {
 
-/// Calls per on-policy step: sample(), refer() if loss.kl > 0, learn(). Per PPO epoch after the first: read_again(), learn(). What the
-/// queue computes stays there but for tokens, log-probabilities and entropies, from which the host makes the coefficients per token.
+/// Calls per on-policy step: sample(), refer() if loss.kl > 0, learn(). Per PPO epoch after the first: read_again(), learn(). The device
+/// returns only tokens, log-probabilities and entropies: the host computes the coefficients of tokens from them.
 template <class Q>
 class DeviceTransformer {
  public:
-  /// Its batch is one that device_can_count(). The start is the reference and LoRA's base, too.
+  /// The batch must pass device_can_count(). The start weights are also the reference of the KL penalty and LoRA's base.
   DeviceTransformer(Q& queue, const TransformerTraining& t);
   ~DeviceTransformer();
   DeviceTransformer(const DeviceTransformer&) = delete;
   DeviceTransformer& operator=(const DeviceTransformer&) = delete;
 
-  /// Draws responses to prompts ([prompts][P]); word[b][i][t] picks token t. They become l_old.
+  /// Samples responses to prompts ([prompts][P]); the random word[b][i][t] picks token t. Their log-probabilities become l_old.
   void sample(const std::uint16_t* prompt, const std::uint32_t* word);
   /// Forward pass over the present rollouts with the present weights; l_old stays.
   void read_again();
-  /// Log-probabilities of the present rollouts under the first weights.
+  /// Computes the present rollouts' log-probabilities under the initial weights, for the KL penalty.
   void refer();
-  /// Update number t (0, 1, … in order) from coefficient[S]; mask[S] may be null.
+  /// Takes update t (0, 1, … in order) from each response's coefficient[S]; mask[S] = 0 leaves a response out, null = all kept.
   TransformerReport learn(int t, const float* coefficient, const std::uint8_t* mask, const TransformerLoss& loss);
 
   const Rollouts& rollouts() const { return rollouts_; }
-  /// As they are now, adapters merged, on the host.
+  /// The present weights with adapters merged in, copied to the host.
   const NetWeights& weights();
-  /// Copies on the host: to write a checkpoint, or to fill from one, of however many updates; then restored() with the number of updates
-  /// done. `initial` is not taken back.
+  /// Copies of the state on the host, to write a checkpoint or to fill from one. After filling call restored() with the number of updates
+  /// done. Changes of `initial` do not reach the reference.
   TransformerState state();
   void restored(int updates_done);
 
-  /// Where all lies, and n values of it: for tests and timings.
+  /// The device memory, and a copy of n floats of it; for tests and timings.
   const DeviceMemory& memory() const { return at_; }
   std::vector<float> fetched(const float* from, std::size_t n);
 

@@ -1,4 +1,4 @@
-// The steps of a transformer over a queue: what is sent, which order of work is asked for, what is fetched.
+// Queues a transformer's steps on a device: sends inputs, orders the work, fetches results.
 #pragma once
 #include <algorithm>
 
@@ -25,13 +25,13 @@ DeviceTransformer<Q>::DeviceTransformer(Q& queue, const TransformerTraining& t)
   restored(0);
 }
 
-// what is queued may still read and write the members
+// waits, since queued work may still read and write the members
 template <class Q>
 DeviceTransformer<Q>::~DeviceTransformer() {
   try {
     queue_.wait();
   } catch (const Failure&) {
-    // told already, or nobody is left to be told
+    // reported already, or nobody is left to report to
   }
 }
 

@@ -1,4 +1,4 @@
-// Sizes of what passes over a queue keep.
+// Lays out the device memory of a transformer's passes, and counts its bytes.
 #include "policies/transformer/device/pass_memory.hpp"
 
 #include <algorithm>

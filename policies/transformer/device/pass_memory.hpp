@@ -1,4 +1,4 @@
-// The memory that a transformer's passes over a queue work in, laid out in one piece; and which weights they read.
+// Declares the device memory of a transformer's passes, cut from one allocation, and the weights that they read.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace odrpo {
 
-/// Hands out stretches of one piece of memory; without memory it only counts how much it takes.
+/// Cuts arrays from one piece of memory; without a base it only counts the bytes.
 struct MemoryPieces {
   std::byte* base = nullptr;
   std::size_t bytes = 0;
@@ -22,68 +22,69 @@ struct MemoryPieces {
   }
 };
 
-/// A forward pass and all it keeps. Sizes by FixedRows; d = width.
+/// Arrays of a forward pass and of the activations that it keeps. Rows, sites, B prompts and S sequences as in FixedRows; d = width, V =
+/// vocabulary.
 struct DevicePass {
   TransformerShape shape;
-  FixedRows rows;  ///< prompts: those of the present batch, at most the room's
-  int room = 0;    ///< prompts that there is room for
+  FixedRows rows;  ///< its `prompts` are those of the present batch, at most `room`
+  int room = 0;    ///< number of prompts that the memory can hold
   float inverse_temperature = 1;
 
   std::uint16_t *prompt, *token;  ///< [B][P], [S][response]
-  std::uint32_t* word;            ///< [S][response]: picks
+  std::uint32_t* word;            ///< [S][response]: random words that pick tokens
   int* length;                    ///< [S]
   float* log_probability;              ///< [S][response]
 
   struct Layer {
-    float *x, *inverse1, *qkv, *mixed, *log_total, *y, *inverse2, *up;  ///< [rows] of d, 1, 3d, d, heads, d, 1, 4d
+    float *x, *inverse1, *qkv, *mixed, *log_total, *y, *inverse2, *up;  ///< [rows]; floats per row: d, 1, 3d, d, heads, d, 1, 4d
   };
   std::vector<Layer> layer;
-  float* out;                                          ///< [rows][d] of the last layer
-  float *site_inverse, *logits, *log_total, *entropy;  ///< [sites] of 1, V, 1, 1
-  float *normed, *hidden;                              ///< [rows] of d, 4d; of the stage at work
+  float* out;                                          ///< [rows][d]: output of the last layer
+  float *site_inverse, *logits, *log_total, *entropy;  ///< [sites]; floats per site: 1, V, 1, 1
+  float *normed, *hidden;                              ///< [rows]; floats per row: d, 4d; scratch of the present stage
 };
 
-/// What the backward pass and the update add to it.
+/// Arrays of the backward pass and of the update, besides those of DevicePass.
 struct DeviceBackward {
   float *coefficient, *site_sum, *site_bonus;             ///< [S][response], [sites] twice: TokenCoefficients
-  float *dx, *dmixed, *dqkv, *along, *dnormed, *dhidden;  ///< [rows] of d, d, 3d, heads, d, 4d
+  float *dx, *dmixed, *dqkv, *along, *dnormed, *dhidden;  ///< [rows]; floats per row: d, d, 3d, heads, d, 4d
   float* dlogits;                                         ///< [sites][V]
-  float *gain_parts, *token_parts, *position_parts;       ///< [2 layers + 1][64][d], [64][V][d], [8][context][d]
-  float *square_parts, *norm;                             ///< of the update: [stretches], [2] (norm, factor that clips)
+  float *gain_parts, *token_parts, *position_parts;       ///< partial sums: [2 layers + 1][64][d], [64][V][d], [8][context][d]
+  float *square_parts, *norm;                             ///< [2048-float stretches of the gradient]; [2]: norm, factor that clips
   float* scalars;                                         ///< [4] of the present step: UpdateScalars
 };
 inline constexpr int gain_part_count = 64, token_part_count = 64, position_part_count = 8;
 
-/// Weights on the queue's side, and the gradient by them: [table.count] each.
+/// Weights in device memory, and the gradient by them: [table.count] each.
 struct DeviceWeights {
   const WeightTable* table;
   float *theta, *gradient;
 };
-/// What an update moves, with Adam's moments: the weights, or the adapters that are merged into them.
+/// The parameters that an update changes, with Adam's moments: the weights, or the adapters that are merged into them.
 struct DeviceTrained {
   std::size_t count;
   float *theta, *gradient, *m, *v;
 };
 
-/// `keep`: all activations stay for a backward pass; else the layers share theirs, and only read() may be run.
+/// `keep`: all activations stay for a backward pass. Without it the layers share their arrays, and only read() may run.
 DevicePass device_pass(const TransformerShape& shape, int prompts, int per_prompt, bool keep, MemoryPieces& memory);
-/// `trained`: how many floats an update moves.
+/// `trained` = number of floats that an update changes.
 DeviceBackward device_backward(const DevicePass& pass, std::size_t trained, MemoryPieces& memory);
 
-/// All that a transformer in training keeps on the queue's side.
+/// All device memory of a transformer in training.
 struct DeviceMemory {
   std::size_t weights, adapters, trained;  ///< floats of each
   float *theta, *initial, *gradient;       ///< [weights]
-  float *adapter, *adapter_gradient;       ///< [adapters]; 0 without LoRA
-  float *m, *v;                            ///< [trained]: the weights, or LoRA's adapters
+  float *adapter, *adapter_gradient;       ///< [adapters]; empty without LoRA
+  float *m, *v;                            ///< [trained]: Adam's moments of the weights, or of LoRA's adapters
   DevicePass pass, reference;
   DeviceBackward back;
 };
 DeviceMemory device_memory_of(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt,
                               MemoryPieces& memory);
-/// Its size.
+/// Bytes of device_memory_of().
 std::size_t device_bytes(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt);
-/// Can an int count the rows' values of such a batch? All else here takes that for granted.
+/// True if an int can index the largest array of the batch's rows. All other functions here require it.
 bool device_can_count(const TransformerShape& shape, int prompts, int per_prompt);
 
 }  // namespace odrpo

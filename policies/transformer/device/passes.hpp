@@ -1,5 +1,5 @@
-// The forward pass over a queue: which stage runs on which rows, in order. Sampling goes slice by slice without asking what was chosen;
-// reading takes all rows at once.
+// Queues a transformer's forward pass, backward pass and update: which stage runs on which rows, in order. Sampling queues token after
+// token of all sequences, without waiting for the chosen tokens; a pass over given responses queues all rows at once.
 #pragma once
 #include "kernels/device/backend.hpp"
 #include "policies/optimizer.hpp"
@@ -10,7 +10,7 @@
 
 namespace odrpo::device {
 
-/// f(integral constant parts) for heads 8 parts wide.
+/// Calls f with the compile-time constant parts = head width / 8.
 template <int n>
 struct Parts {
   static constexpr int value = n;
@@ -24,7 +24,7 @@ void by_head_width(const TransformerShape& s, F f) {
   }
 }
 
-/// Layers on `count` rows from `first` on; rows that they see from elsewhere are done.
+/// Queues all layers on `count` rows from `first` on. The earlier rows that these attend to must have been queued before.
 template <class Q>
 void run_layers(Q& q, const DevicePass& p, const DeviceWeights& w, int first, int count) {
   const TransformerShape& s = p.shape;
@@ -50,7 +50,7 @@ void run_layers(Q& q, const DevicePass& p, const DeviceWeights& w, int first, in
   }
 }
 
-/// Logits of `count` sites from `first` on.
+/// Queues the logits of `count` sites from `first` on.
 template <class Q>
 void run_heads(Q& q, const DevicePass& p, const DeviceWeights& w, int first, int count) {
   const int d = p.shape.width, v = p.shape.vocabulary;
@@ -62,7 +62,8 @@ void run_heads(Q& q, const DevicePass& p, const DeviceWeights& w, int first, int
   else q.product({Product::Way::plain, count, v, d, normed, d, head, v, nullptr, logits, v});
 }
 
-/// Samples from p.prompt by p.word into p.token, p.length and p.log_probability. `end` < 0: nothing ends a response.
+/// Queues the sampling of responses to p.prompt by the random p.word, into p.token, p.length and p.log_probability. With p.shape.end < 0 no
+/// token ends a response.
 template <class Q>
 void sample(Q& q, const DevicePass& p, const DeviceWeights& w, float top_p) {
   const int sequences = sequences_of(p.rows), longest = p.shape.response;
@@ -78,7 +79,7 @@ void sample(Q& q, const DevicePass& p, const DeviceWeights& w, float top_p) {
   }
 }
 
-/// The same over what p.token and p.length hold, all rows at once.
+/// Queues the forward pass over given responses, p.token and p.length, all rows at once.
 template <class Q>
 void read(Q& q, const DevicePass& p, const DeviceWeights& w) {
   const int sites = sites_of(p.rows), v = p.shape.vocabulary;
@@ -89,9 +90,10 @@ void read(Q& q, const DevicePass& p, const DeviceWeights& w) {
           device::NoteProbabilities{p.rows, v, p.inverse_temperature, p.logits, p.log_total, p.token, p.length, p.log_probability});
 }
 
-// The backward pass and the update over a queue: which stage runs on which rows, in order.
+// Backward pass and update: which stage runs on which rows, in order.
 
-/// A norm's backward pass: dx += what it hands back, p.normed = its rows again, and its gain's gradient in parts.
+/// Queues a norm's backward pass: adds its gradient to dx, and recomputes its output in p.normed. Sums the gradient of its gain over parts
+/// of the rows.
 template <class Q>
 void norm_backward(Q& q, const DevicePass& p, const DeviceBackward& b, const device::NormRows& of, int count, const float* inverse,
                    int norm) {
@@ -101,7 +103,7 @@ void norm_backward(Q& q, const DevicePass& p, const DeviceBackward& b, const dev
           device::GainParts{of, count, gain_part_count, inverse, b.dnormed, parts});
 }
 
-/// From the coefficients to dx of the last layer, and the head's gradient.
+/// Queues the output head's backward pass: from the coefficients of tokens to dx of the last layer and the head's gradient.
 template <class Q>
 void heads_backward(Q& q, const DevicePass& p, const DeviceBackward& b, const DeviceWeights& w) {
   const TransformerShape& s = p.shape;
@@ -149,7 +151,8 @@ void layer_backward(Q& q, const DevicePass& p, const DeviceBackward& b, const De
   q.product({transposed, d, 3 * d, n, p.normed, d, b.dqkv, 3 * d, nullptr, gradient + where.qkv, 3 * d});
 }
 
-/// w.gradient = that of the objective whose derivatives by tokens b holds; p holds a forward pass of the same batch.
+/// Queues the objective's gradient by the weights, into w.gradient, from the coefficients of tokens in b and a forward pass of the batch in
+/// p.
 template <class Q>
 void backward(Q& q, const DevicePass& p, const DeviceBackward& b, const DeviceWeights& w) {
   const TransformerShape& s = p.shape;
@@ -158,7 +161,7 @@ void backward(Q& q, const DevicePass& p, const DeviceBackward& b, const DeviceWe
   q.zero(w.gradient, w.table->count);
   heads_backward(q, p, b, w);
   for (int l = s.layers - 1; l >= 0; --l) layer_backward(q, p, b, w, l);
-  // what is summed in parts; a tied head has left its own share in the embedding's gradient
+  // adds up the partial sums; a tied head has already added its gradient to the embedding's
   q.zero(b.token_parts, static_cast<std::size_t>(token_part_count) * s.vocabulary * d);
   q.tiles(token_part_count * columns,
           device::TokenParts{p.rows, d, s.vocabulary, token_part_count, p.prompt, p.token, p.length, b.dx, b.token_parts});
@@ -178,7 +181,7 @@ void backward(Q& q, const DevicePass& p, const DeviceBackward& b, const DeviceWe
   gain(2 * s.layers, w.table->final_norm);
 }
 
-/// theta = base + scale A B on every adapted matrix; the others stay as they are.
+/// Queues theta = base + scale A B on every adapted matrix; the other matrices stay as they are.
 template <class Q>
 void merge_adapters(Q& q, const AdapterTable& table, const float* base, const float* adapters, float* theta) {
   for (const Adapter& x : table.adapters) {
@@ -187,7 +190,7 @@ void merge_adapters(Q& q, const AdapterTable& table, const float* base, const fl
                theta + at, x.stride, table.scale});
   }
 }
-/// The adapters' gradient from that of the merged weights: dA = scale dW B', dB = scale A' dW.
+/// Queues the adapters' gradient, from the gradient dW of the merged weights: dA = scale dW B', dB = scale A' dW (' = transposed).
 template <class Q>
 void adapter_gradient(Q& q, const AdapterTable& table, const float* adapters, const float* weight_gradient, float* gradient) {
   for (const Adapter& x : table.adapters) {
@@ -199,14 +202,14 @@ void adapter_gradient(Q& q, const AdapterTable& table, const float* adapters, co
   }
 }
 
-/// The scalars of step t, which `scalars` have begun.
+/// The scalars of step t, after scalars.begin_step(t).
 inline UpdateScalars update_scalars(const AdamScalars& scalars, int t) {
   if (scalars.config().kind == OptimizerKind::sgd) return {scalars.rate(), 0, 0, 0};
   const PendingStep now = scalars.pending(t)[0];
   return {now.rate, now.scale, now.decay, scalars.eps()};
 }
 
-/// One step of ascent along the gradient by the UpdateScalars at b.scalars; b.norm = its norm and the factor that clipped it.
+/// Queues one ascent step with the UpdateScalars at b.scalars. Writes the gradient's norm and the factor that clips it to b.norm.
 template <class Q>
 void update(Q& q, const DeviceBackward& b, const DeviceTrained& of, const OptimizerConfig& o) {
   const std::size_t n = of.count, stretches = (n + device::square_stretch - 1) / device::square_stretch;

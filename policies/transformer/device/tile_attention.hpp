@@ -1,4 +1,4 @@
-// Causal attention for tiles, forward: one query of one head an item, keys eight at a time, nothing kept but the sum under the softmax.
+// Computes causal attention on tiles, forward and backward. An item is one query or one key of one head, and takes eight rows at a time.
 #pragma once
 #include <cstddef>
 
@@ -7,7 +7,7 @@
 
 namespace odrpo::device {
 
-/// Where heads 8 parts wide lie in rows q | k | v.
+/// The rows q | k | v of all tokens; a head, 8 parts wide, has its columns in each.
 struct HeadRows {
   FixedRows rows;
   int width, heads;
@@ -18,7 +18,7 @@ ODRPO_HD float head_scale() {
   return 1.0f / __builtin_sqrtf(8.0f * parts);
 }
 
-/// Sums of eight rows' products with `by`, row l in lane l: rows are 8 parts floats from from[l] on.
+/// Inner products of `by` with eight rows: lane l gets that of the 8 parts floats at from[l].
 template <int parts, class O>
 ODRPO_HD typename O::F products_of(const O& o, const typename O::F* by, const float* const* from) {
   typename O::F x[8];
@@ -30,7 +30,7 @@ ODRPO_HD typename O::F products_of(const O& o, const typename O::F* by, const fl
   }
   return o.sums(x);
 }
-/// sum[c] += weight of lane l times row l, for the eight rows in order.
+/// Adds eight rows to sum[], in order: row l times the weight in lane l.
 template <int parts, class O>
 ODRPO_HD void add_rows_by(const O& o, typename O::F weight, const float* const* from, typename O::F* sum) {
   ODRPO_UNROLL
@@ -40,7 +40,7 @@ ODRPO_HD void add_rows_by(const O& o, typename O::F weight, const float* const* 
     for (int c = 0; c < parts; ++c) sum[c] += w * o.load(from[l] + 8 * c);
   }
 }
-/// Rows of positions j .. j + 7 that a query sees, the last of them again behind the end; q | k | v begin there, for one head.
+/// Addresses of one head's q | k | v at positions j .. j + 7 that a query sees. Positions after the query get the query's own row.
 ODRPO_HD void rows_seen(const HeadRows& r, const RowPlace& place, int h, int head_width, int j, const float** from) {
   ODRPO_UNROLL
   for (int l = 0; l < 8; ++l) {
@@ -49,13 +49,13 @@ ODRPO_HD void rows_seen(const HeadRows& r, const RowPlace& place, int h, int hea
   }
 }
 
-/// Item i: head i % heads of row first + i / heads attends to its sequence up to itself. The softmax is taken in one go over the keys: when
-/// a larger score comes, what was summed before shrinks.
+/// Item i: head i % heads of row first + i / heads attends to its sequence up to itself. The softmax takes one pass over the keys: when a
+/// larger score comes, it scales the earlier sums down.
 template <int parts>
 struct Attend {
   HeadRows in;
   int first;
-  float *mixed, *log_total;  ///< [rows][width]; [rows][heads]: ln sum e^score, scores being scaled
+  float *mixed, *log_total;  ///< [rows][width]; [rows][heads]: ln sum e^score over scaled scores
 
   template <class O>
   ODRPO_HD void run(const Attend& f, const O& o, std::size_t i) {
@@ -95,11 +95,13 @@ struct Attend {
   }
 };
 
-// Attention's backward pass for tiles: once by queries, once by keys, each adding up what is its own, so that nothing is added by chance.
+// Attention's backward pass for tiles, in two launches: gradients of queries, then gradients of keys and values. Each item sums its own
+// gradient alone, in a fixed order.
 
-// With p = e^(score - log_total), dp = dmixed . v and along = dmixed . mixed = sum p dp: ds = p (dp - along), by the scaled score.
+// The gradient by a scaled score is ds = p (dp - along). Here p = e^(score - log_total), dp = dmixed . v, along = dmixed . mixed = sum p
+// dp.
 
-/// Item i: head i % heads of row i / heads as a query: its `along`, and dq.
+/// Item i: `along` and dq of head i % heads of the query in row i / heads.
 template <int parts>
 struct AttendBackwardQuery {
   HeadRows in;
@@ -141,7 +143,7 @@ struct AttendBackwardQuery {
   }
 };
 
-/// Item i: head i % heads of row i / heads as a key: dk and dv from all queries that see it, in order. Runs after the queries.
+/// Item i: dk and dv of head i % heads of the key in row i / heads, summed in order over all queries that see it. Runs after the queries.
 template <int parts>
 struct AttendBackwardKey {
   HeadRows in;

@@ -1,4 +1,4 @@
-// The transformer's elementwise stages and norms for tiles (kernels/device/tile_threads.hpp), and its softmax over the vocabulary.
+// Computes the transformer's elementwise stages, norms and softmax over the vocabulary on tiles (kernels/device/tile_threads.hpp).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,8 +8,9 @@
 
 namespace odrpo::device {
 
-// A functor f is data; F::run(f, tile, i) does item i of its launch. No item reads what another item of the same launch writes.
-/// Item i: x[first + i] = token[its word] + position[its place]; rows whose response has ended before them take token 0.
+// Each struct holds the arguments of one kernel; run(f, tile, i) computes item i. No item reads what another item of its launch writes.
+// Shapes: B prompts of P tokens, S sequences (responses), V = vocabulary; rows and sites as in FixedRows.
+/// Item i, row first + i: x = embedding of its token + embedding of its position. Rows behind their response's end use token 0.
 struct Embed {
   FixedRows rows;
   int width, first;
@@ -32,7 +33,7 @@ struct Embed {
   }
 };
 
-/// What a norm runs over: rows, or sites, whose x lies in their rows. Its inverses and what it gives lie in the order of what it runs over.
+/// Input of a norm: x of all rows or, with `sites`, of the sites' rows. Inverses and outputs have one element for each of these, in order.
 struct NormRows {
   FixedRows rows;
   bool sites;
@@ -61,7 +62,7 @@ struct Norm {
   }
 };
 
-/// Item i: dx of its row += what the norm hands back, and y[i] = gain x inverse again.
+/// Item i: adds the norm's gradient to dx of its row, and recomputes y[i] = gain x inverse.
 struct NormBackward {
   NormRows of;
   const float *inverse, *dy;  ///< [n], [n][width]
@@ -83,8 +84,8 @@ struct NormBackward {
   }
 };
 
-/// Item (part, j): columns 8 j .. 8 j + 7 of part[part] = sum of dy x inverse over that part of the rows, in order: a norm's gain's
-/// gradient.
+/// The gradient of a norm's gain. Item (part, j): columns 8 j .. 8 j + 7 of part[part] = sum of dy x inverse over that part of the rows, in
+/// order.
 struct GainParts {
   NormRows of;
   int count, parts;
@@ -131,7 +132,7 @@ struct Gelu {
   }
 };
 
-/// Item i: y = gelu(x) again and d <- d gelu'(x) of eight floats.
+/// Item i: d <- d gelu'(x) of eight floats, and y = gelu(x) again.
 struct GeluBackward {
   const float* x;
   float *d, *y;
@@ -147,7 +148,7 @@ struct GeluBackward {
 
 // Softmax over the vocabulary for tiles: probabilities, picks, log-probabilities, the gradient by the logits.
 
-/// What one row of logits says: ln of its total under the temperature, and its entropy.
+/// ln sum e^(logit / temperature) of one row of logits, and its entropy (nats).
 struct RowProbabilities {
   float log_total, entropy;
 };
@@ -183,11 +184,11 @@ struct Probabilities {
   }
 };
 
-/// Item s: nothing is chosen yet in sequence s.
+/// Item s: resets sequence s before its first pick.
 struct BeginPicks {
   FixedRows rows;
   int end;
-  std::uint16_t* token;  ///< [S][response], as Pick's, and what follows
+  std::uint16_t* token;  ///< [S][response]; this and the next two are the arrays of Pick
   float* log_probability;
   int* length;
 
@@ -202,15 +203,15 @@ struct BeginPicks {
   }
 };
 
-// Chances as a pick sees them: those that top-p leaves, (least, last) being the unlikeliest that stays; else 0.
+// A token's probability x after top-p; 0 if it is cut off. (least, last) = probability and index of the least likely token that stays.
 template <class O>
 ODRPO_HD typename O::F kept_probability(typename O::F x, typename O::F index, float least, float last) {
   using F = typename O::F;
   return x > least ? x : x == least ? (index <= last ? x : F{}) : F{};
 }
 
-/// Item s: probabilities of the site that chooses token t of sequence s, and the pick: definition::pick for word[s][t]. A sequence that has ended
-/// picks nothing.
+/// Item s: picks token t of sequence s by the random word[s][t], as definition::pick does, and writes log_total and entropy of the site.
+/// Nothing is picked for a sequence that has ended.
 struct Pick {
   FixedRows rows;
   int vocabulary, t, end;
@@ -220,7 +221,7 @@ struct Pick {
   float *log_total, *entropy;  ///< [sites]
   std::uint16_t* token;        ///< [S][response]
   float* log_probability;           ///< [S][response]
-  int* length;                 ///< [S]: the longest until its end is picked
+  int* length;                 ///< [S]: length of each response; the greatest length until the end token is picked
 
   template <class O>
   ODRPO_HD void run(const Pick& f, const O& o, std::size_t i) {
@@ -228,16 +229,16 @@ struct Pick {
     const int s = static_cast<int>(i), v = f.vocabulary, site = site_of(f.rows, s, f.t);
     const float* logits = f.logits + static_cast<std::size_t>(site) * v;
     const RowProbabilities c = probabilities_of(o, v, logits, f.inverse_temperature);
-    const bool alone = f.t > 0 || s % f.rows.per_prompt == 0;  // of sequences that share a site the first one writes
+    const bool alone = f.t > 0 || s % f.rows.per_prompt == 0;  // of the sequences that share a site, the first one writes
     o.store(f.log_total + site, O::splat(c.log_total), alone ? 1 : 0);
     o.store(f.entropy + site, O::splat(c.entropy), alone ? 1 : 0);
     const auto index = [&](int a) { return O::real(o.lane() + a); };
-    // 0 behind the last token even where logits are NaN, whose ln of the total says nothing
+    // 0 past the vocabulary, even where NaN logits make log_total NaN
     const auto probability = [&](int a) {
       const F z = o.load(logits + a, v - a, -1e30f) * f.inverse_temperature - c.log_total;
       return index(a) < static_cast<float>(v) ? float_math::exp_negative<O>(O::lower(z, O::splat(0))) : F{};
     };
-    // top-p: the likeliest tokens, of equals the first, until they hold the share
+    // top-p: takes the likeliest tokens, the first of equals, until they hold the share top_p
     float least = -1, last = static_cast<float>(v), held = 0;
     if (f.top_p < 1) {
       least = 2, last = -1;
@@ -259,7 +260,7 @@ struct Pick {
     for (int a = 0; a < v; a += 8) o.before(kept_probability<O>(probability(a), index(a), least, last), total);
     const std::size_t at = static_cast<std::size_t>(s) * f.rows.response + f.t;
     const float target = total * ((static_cast<float>(f.word[at] >> 8) + 0.5f) * 0x1p-24f);
-    // the first token whose cumulative sum is above the target; rounding may leave none, then the last one that stays
+    // the first token whose cumulative sum is above the target; if rounding leaves none, the last token that stays
     float sum = 0;
     F first = O::splat(1e9f), final = O::splat(-1);
     for (int a = 0; a < v; a += 8) {
@@ -270,14 +271,14 @@ struct Pick {
     }
     const float found = -o.largest(-first), rest = o.largest(final), chosen = found < 1e9f ? found : rest;
     const bool going = f.length[s] > f.t;
-    const int known = chosen > 0 ? static_cast<int>(chosen) : 0, w = known < v ? known : v - 1;  // whatever was found, a token
+    const int known = chosen > 0 ? static_cast<int>(chosen) : 0, w = known < v ? known : v - 1;  // a valid token in every case
     o.store(f.token + at, O::splat(static_cast<float>(w)), going ? 1 : 0);
     o.store(f.log_probability + at, O::splat(logits[w] * f.inverse_temperature - c.log_total), going ? 1 : 0);
     o.store(f.length + s, O::splat(static_cast<float>(f.t + 1)), going && w == f.end ? 1 : 0);
   }
 };
 
-/// Item i: log-probabilities of tokens 8 i .. 8 i + 7 of [S][response], from the sites that chose them; 0 behind an end.
+/// Item i: log-probabilities of tokens 8 i .. 8 i + 7 of [S][response], from the sites that chose them; 0 behind a response's end.
 struct NoteProbabilities {
   FixedRows rows;
   int vocabulary;
@@ -306,8 +307,8 @@ struct LogitGradient {
   int vocabulary;
   float inverse_temperature;
   const float *logits, *log_total, *entropy;
-  const float *sum, *bonus;    ///< [sites]: of the site's tokens, their coefficients' sum and their entropy weights'
-  const float* coefficient;    ///< [S][response]; 0 behind an end
+  const float *sum, *bonus;    ///< [sites]: sums over the site's tokens of coefficients and of entropy weights
+  const float* coefficient;    ///< [S][response]; 0 behind a response's end
   const std::uint16_t* token;  ///< [S][response]
   float* d;                    ///< [sites][vocabulary]
 
@@ -315,7 +316,7 @@ struct LogitGradient {
   ODRPO_HD void run(const LogitGradient& f, const O& o, std::size_t i) {
     using F = typename O::F;
     const int site = static_cast<int>(i), v = f.vocabulary, r = f.rows.response, here = site < f.rows.prompts;
-    // a prompt's site chose its sequences' first tokens, any other one token
+    // a prompt's site chose the first tokens of its sequences, every other site one token
     const int after = site - f.rows.prompts, n = sequences_of(f.rows);
     const int s = here ? site * f.rows.per_prompt : after % n, t = here ? 0 : after / n + 1, count = here ? f.rows.per_prompt : 1;
     for (int a = 0; a < v; a += 8) {

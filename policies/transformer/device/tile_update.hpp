@@ -1,4 +1,4 @@
-// What closes an update, for tiles: gradients of the embeddings, the gradient's norm and clip, Adam and plain ascent.
+// Computes the end of an update on tiles: gradients of the embeddings, the gradient's norm and clip, Adam or plain ascent.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,11 +9,12 @@
 
 namespace odrpo::device {
 
-/// Item (part, j): adds columns 8 j .. 8 j + 7 of dx to part[part][its token], over that part of the rows, in order. `part` begins at 0.
+/// The gradient of the token embedding. Item (part, j): adds columns 8 j .. 8 j + 7 of dx to part[part][the row's token], for each row of
+/// that part in order. `part` must be zeros at first.
 struct TokenParts {
   FixedRows rows;
   int width, vocabulary, parts;
-  const std::uint16_t *prompt, *chosen;  ///< as Embed's
+  const std::uint16_t *prompt, *chosen;  ///< [B][P] and [S][response], as in Embed
   const int* length;
   const float* dx;  ///< [rows][width]
   float* part;      ///< [parts][vocabulary][width]
@@ -34,7 +35,8 @@ struct TokenParts {
   }
 };
 
-/// Item (part, position, j): columns 8 j .. of part[part][position] = sum of dx over that part of the rows at the position, in order.
+/// The gradient of the position embedding. Item (part, position, j): columns 8 j .. 8 j + 7 of part[part][position] = sum of dx over that
+/// part of the rows at the position, in order.
 struct PositionParts {
   FixedRows rows;
   int width, parts;
@@ -45,7 +47,7 @@ struct PositionParts {
   ODRPO_HD void run(const PositionParts& f, const O& o, std::size_t i) {
     const int columns = f.width / 8, context = f.rows.prompt + f.rows.response, k = static_cast<int>(i) / columns;
     const int j = static_cast<int>(i) % columns * 8, part = k / context, at = k % context;
-    // the last position has no row: a last token is no input
+    // the last position has no row, since a response's last token is no input
     const bool prompt = at < f.rows.prompt;
     const int n = prompt ? f.rows.prompts : at + 1 < context ? sequences_of(f.rows) : 0;
     const int first = prompt ? at : first_of(f.rows, at - f.rows.prompt), step = prompt ? f.rows.prompt : 1;
@@ -58,7 +60,7 @@ struct PositionParts {
 
 inline constexpr std::size_t square_stretch = 2048;
 
-/// Item i: part[i] = sum of squares of floats 2048 i .. of n (a multiple of 8).
+/// Item i: part[i] = sum of squares of floats 2048 i .. 2048 i + 2047; n (a multiple of 8) floats in all.
 struct SquareParts {
   std::size_t n;
   const float* x;
@@ -73,7 +75,7 @@ struct SquareParts {
   }
 };
 
-/// One item: norm[0] = the gradient's norm, norm[1] = the factor that clips it to `clip` (0: never).
+/// One item: norm[0] = the gradient's norm, norm[1] = the factor that brings it down to `clip` (0 = no clip).
 struct ClipFactor {
   int parts;
   float clip;
@@ -90,13 +92,13 @@ struct ClipFactor {
   }
 };
 
-/// What differs from step to step, in the queue's memory so that a step's work is the same every time: of Adam rate, scale and decay as
-/// PendingStep says, and eps; of plain ascent the rate alone.
+/// The scalars that change from step to step. They lie in device memory, so that a step's queued work is equal every time. Adam uses rate,
+/// scale and decay as in PendingStep, and eps; plain ascent uses the rate alone.
 struct UpdateScalars {
   float rate, scale, decay, eps;
 };
 
-/// Item i: one dense ascent step of Adam on eight weights, as AdamStep says; factor = norm[1].
+/// Item i: one ascent step of Adam on eight weights, as AdamStep says; the gradient is multiplied by norm[1], which clips it.
 struct Adam {
   float beta1, beta2;
   const UpdateScalars* step;
@@ -116,7 +118,7 @@ struct Adam {
   }
 };
 
-/// Item i: theta += rate norm[1] gradient of eight weights.
+/// Item i: one plain ascent step on eight weights, theta += rate norm[1] gradient.
 struct Ascend {
   const UpdateScalars* step;
   const float *norm, *gradient;

@@ -1,5 +1,5 @@
-// The general kind of batched run: real-valued rewards, rewards that may be missing, running medians, literal votes. It collects a batch as
-// train/batched/block/rollout.hpp does, but for the stages here; its groups of real rewards, and those with gaps, are estimated in double.
+// Collects a batch for batched runs of the general kind: real-valued or missing rewards, running medians, votes drawn one by one, redraws.
+// The other stages are in train/batched/block/rollout.hpp. Groups of real rewards, and groups with missing ones, are estimated in double.
 #pragma once
 #include <type_traits>
 
@@ -12,13 +12,13 @@
 
 namespace odrpo::device {
 
-// A column holds a group's rewards without the gaps, later their advantages; as many places for the rewards in order; then how many there
-// are; or what a group of integer scores leaves.
+// The working memory of a group is a column of doubles. First come its rewards without missing ones (later their advantages), then the
+// rewards in sorted order, then their count. For integer scores without missing ones the column holds what prepare() writes.
 ODRPO_HD int count_row(const Layout& p) { return 2 * p.rollouts > column_rows(p.levels) ? 2 * p.rollouts : column_rows(p.levels); }
 ODRPO_HD int cells_of(const Layout& p) { return count_row(p) + 1; }
-constexpr double by_pass = -1;  // the count of a group that takes the pass
+constexpr double by_pass = -1;  // stands for the count of a group that prepare() and member() estimate
 
-// A reward for each response by literal votes.
+// Draws votes one by one, and gives each response the reward that aggregates them.
 template <class W, class B>
 ODRPO_HD void rate_by_votes(const B& b, const W& w, int t, const Draws& asked) {
   const Layout& layout = w.layout;
@@ -47,7 +47,7 @@ ODRPO_HD void rate_by_votes(const B& b, const W& w, int t, const Draws& asked) {
   }
 }
 
-/// A reward for each response, or none.
+/// Draws a reward for each response, which may be missing.
 template <class W, class B>
 ODRPO_HD void rate_generally(const B& b, const W& w, int t, const Draws& asked) {
   const General& g = *w.rest;
@@ -59,7 +59,7 @@ ODRPO_HD void rate_generally(const B& b, const W& w, int t, const Draws& asked) 
   });
 }
 
-// Counts a group, marks who takes part, and begins its column: its pass, or the rewards that are there.
+// Adds a group to the batch's counts, masks its rollouts, and begins its column: by prepare(), or with the rewards that are not missing.
 template <class W, class B, class T>
 ODRPO_HD void read_group(const B& b, const W& w, const T* seen, std::uint8_t* mask, Cells cells) {
   constexpr bool whole = std::is_same_v<T, std::uint8_t>;
@@ -98,7 +98,7 @@ ODRPO_HD void read_group(const B& b, const W& w, const T* seen, std::uint8_t* ma
     if (present(seen[i])) cells[at++] = static_cast<double>(seen[i]);
 }
 
-// The advantage of member i of a group.
+// The advantage of member i of a group; 0 if its reward is missing.
 template <class T>
 ODRPO_HD float advantage_of(const EstimatorView& e, const T* seen, int i, Cells cells, int rollouts, int count) {
   if constexpr (std::is_same_v<T, std::uint8_t>)
@@ -137,14 +137,14 @@ ODRPO_HD void estimate_seen(const B& b, const W& w, const T* seen) {
   }
 }
 
-/// Advantages, as the estimator gives them; what the groups count; and who takes part. (BatchEstimator::real and with_gaps)
+/// Computes the advantages before whitening, the batch's counts and the mask. (BatchEstimator::real and with_gaps)
 template <class W, class B>
 ODRPO_HD void estimate_generally(const B& b, const W& w) {
   if (w.rest->real) estimate_seen(b, w, w.reward);
   else estimate_seen(b, w, w.score);
 }
 
-/// Remembers what rewards the batch of step t got; real ones are added one by one, as sum_seen (train/prompt_batch.hpp) does.
+/// Records the rewards of step t's batch. Real rewards are added one by one, as sum_seen (train/prompt_batch.hpp) does, for the same bits.
 template <class W>
 ODRPO_HD void note_rewards(const W& w, int t) {
   const int n = draws(w.layout);
@@ -158,21 +158,19 @@ ODRPO_HD void note_rewards(const W& w, int t) {
   if (t < w.layout.steps) w.rest->seen[t] = {sum, static_cast<double>(n) - w.s.counts.missing};
 }
 
-// A block of the general kind collects its batch, and where that is recorded first some redraws of it: how good its gradient is against the
-// exact one, as gradient_quality (train/worlds/bandit.cpp) says.
 
-// A block follows a running median (estimators/running_median.hpp): the terms of the one in force, and what a batch's rewards make of it.
+// Follows a running median (estimators/running_median.hpp): computes the terms for the current median, and updates it by a batch's rewards.
 
-// A reward as a whole number, ordered as rewards are: a score, or the bits of a real one, which is not negative.
+// A reward as an integer that is ordered as rewards are: a score, or the bits of a real reward, which is never negative.
 ODRPO_HD std::uint32_t key_of(std::uint8_t score) { return score; }
 ODRPO_HD std::uint32_t key_of(float reward) { return __builtin_bit_cast(std::uint32_t, reward); }
 
-/// Terms for the median in force; of real rewards there are none. (BatchEstimator::set_median)
+/// Computes the estimator's terms for the current median, if it has changed. Real rewards have no terms. (BatchEstimator::set_median)
 template <class W, class B>
 ODRPO_HD void follow_median(const B& b, const W& w) {
   const General& g = *w.rest;
   if (g.median == nullptr || w.median->terms_of == w.median->value) return;
-  const int counts = w.layout.rollouts - 1;  // dead levels stay 0
+  const int counts = w.layout.rollouts - 1;  // 1 … G - 1; levels that none or all of G reach are dead: their terms stay 0
   const double median = w.median->value;
   b.threads(g.real ? 0 : w.layout.levels * counts, [&](int i) {
     const int level = 1 + i / counts, count = 1 + i % counts;
@@ -187,13 +185,13 @@ ODRPO_HD void follow_median(const B& b, const W& w) {
   });
 }
 
-// Puts the batch's rewards in the place of the oldest, in order.
+// Writes the batch's rewards into the ring buffer in order, over the oldest ones.
 template <class W, class B, class T>
 ODRPO_HD void put_in_ring(const B& b, const W& w, const T* seen) {
   const Layout& layout = w.layout;
   const General& g = *w.rest;
   const int n = layout.rollouts;
-  std::uint32_t* first = w.columns;  // of each group: how many rewards the groups before it have
+  std::uint32_t* first = w.columns;  // by group: how many rewards the groups before it have
   b.threads(layout.batch, [&](int group) {
     std::uint32_t there = 0;
     for (int i = 0; i < n; ++i) there += present(seen[static_cast<std::size_t>(group) * n + i]);
@@ -209,7 +207,7 @@ ODRPO_HD void put_in_ring(const B& b, const W& w, const T* seen) {
     w.median->added = sum;
     if (!g.by_window && sum > 0) w.median->held = w.median->next = 0;
   });
-  const int added = static_cast<int>(w.median->added), late = added > g.places ? added - g.places : 0;  // the last ones stay
+  const int added = static_cast<int>(w.median->added), late = added > g.places ? added - g.places : 0;  // if too many, the last ones stay
   b.threads(draws(layout), [&](int i) {
     if (!present(seen[i])) return;
     int at = static_cast<int>(first[i / n]) - late;
@@ -229,7 +227,7 @@ ODRPO_HD void add_seen(const B& b, const W& w, const T* seen) {
   put_in_ring(b, w, seen);
   Median& m = *w.median;
   if (m.added == 0) return;
-  // the lower median: the least key that so many are not above
+  // bisects for the lower median: the least key such that more than (held - 1) / 2 keys are not above it
   b.threads(1, [&](int) {
     m.low = key_of(static_cast<T>(w.run.lowest));
     m.high = key_of(static_cast<T>(w.layout.levels));
@@ -255,7 +253,7 @@ ODRPO_HD void add_seen(const B& b, const W& w, const T* seen) {
   });
 }
 
-/// What the batch makes of the median, for those after it. (RunningMedian::add_batch)
+/// Updates the running median by the batch's rewards, for later batches. (RunningMedian::add_batch)
 template <class W, class B>
 ODRPO_HD void add_to_median(const B& b, const W& w) {
   if (w.rest->median == nullptr) return;
@@ -263,10 +261,11 @@ ODRPO_HD void add_to_median(const B& b, const W& w) {
   else add_seen(b, w, w.score);
 }
 
-/// Numbers of a gradient.
+/// Number of components of a gradient: features of the linear policy, or the logits of a batch's prompts.
 ODRPO_HD int gradient_size(const Layout& p) { return p.linear ? p.features : p.batch * p.width; }
 
-// Row i of probabilities becomes the exact gradient of the prompts' mean quality by the logits: d E[q] / d logit_a = pi_a (q_a - E[q]).
+// Replaces row i of the probabilities pi by the exact gradient of the prompts' mean quality with respect to the logits. For one prompt: d
+// E[q] / d logit_a = pi_a (q_a - E[q]).
 template <class W, class O>
 ODRPO_HD void exact_gradient(const O& o, const W& w, int i) {
   const Layout& layout = w.layout;
@@ -276,7 +275,7 @@ ODRPO_HD void exact_gradient(const O& o, const W& w, int i) {
   for (int a = 0; a < layout.width; a += 8) o.store(pi + a, o.load(pi + a) * (o.load(q + a) - mean) / prompts);
 }
 
-// The rows hold a gradient by the logits: the exact one, or a redraw's. By the parameters it is kept, or joins the sums.
+// Turns the gradient with respect to the logits into one with respect to the parameters. Stores the exact one; adds a redraw's to the sums.
 template <class W, class B>
 ODRPO_HD void add_gradient(const B& b, const W& w, bool exact) {
   const Layout& layout = w.layout;
@@ -295,7 +294,7 @@ ODRPO_HD void add_gradient(const B& b, const W& w, bool exact) {
   });
 }
 
-// What the sums say, by one thread.
+// Records cosine and SNR of the gradient, from the sums; one thread calls it.
 template <class W>
 ODRPO_HD void record_signal(const W& w, Record& to) {
   const GradientSums& s = w.rest->gradient_sums;
@@ -304,8 +303,9 @@ ODRPO_HD void record_signal(const W& w, Record& to) {
   to.snr = gradient_sums.snr;
 }
 
-/// The stages of step t up to the advantages. Redraws of the batch know nothing of it, so it comes last, and is what they leave: round 0
-/// takes the exact gradient, rounds 1 … a redraw each.
+/// Runs the stages of step t up to the advantages. At recorded steps it first redraws the batch, as gradient_quality
+/// (train/worlds/bandit.cpp) does. Round 0 computes the exact gradient, each later round one redraw. The training batch comes last, so that
+/// it stays in memory.
 template <class W, class B>
 ODRPO_HD void collect_general_batch(const B& b, const W& w, int t, bool recorded, Record& record) {
   follow_median(b, w);

@@ -1,4 +1,5 @@
-// A block collects its batch: prompts, rollouts, scores, advantages; the stages of train_step (train/loop.hpp) before the update.
+// Collects a batch on a block of threads: prompts, rollouts, scores, advantages; the stages of train_step (train/loop.hpp) before the
+// update.
 #pragma once
 #include "envs/bandit/device/rate.hpp"
 #include "estimators/group/block_groups.hpp"
@@ -9,7 +10,8 @@
 
 namespace odrpo::device {
 
-// Item i of 2 batch blocks: four random words of a prompt's actions, or of their ratings.
+// Draws block i of four random words, i < 2 x batch x blocks. The first half of the blocks is for the prompts' actions, the second for
+// their ratings.
 template <class W>
 ODRPO_HD void put_words(const W& w, int i, std::uint32_t prompt, int t, const Draws& draws) {
   const int blocks = w.layout.blocks, each = w.layout.batch * blocks, at = i < each ? i : i - each;
@@ -20,7 +22,7 @@ ODRPO_HD void put_words(const W& w, int i, std::uint32_t prompt, int t, const Dr
   for (int j = 0; j < 4; ++j) to[j] = four.x[j];
 }
 
-/// The batch's prompts and the random words that its draws need; the batch's counts begin at 0.
+/// Chooses the batch's prompts, draws the random words that the batch needs, and sets its counts to 0.
 template <class W, class B>
 ODRPO_HD void choose_prompts(const B& b, const W& w, int t, const Draws& asked) {
   const Layout& layout = w.layout;
@@ -36,10 +38,10 @@ ODRPO_HD void choose_prompts(const B& b, const W& w, int t, const Draws& asked) 
   });
 }
 
-// Rows whose pending updates are about to be forgotten get a visit with a zero gradient. (SoftmaxPolicy::visit_overdue)
+// Visits rows whose pending Adam steps would soon be forgotten, with a zero gradient. (SoftmaxPolicy::visit_overdue)
 template <class W, class B>
 ODRPO_HD void visit_overdue(const B& b, const W& w, int u) {
-  const int at_once = 2 * w.layout.slots * w.layout.width - 8 * w.layout.width;  // places of a list that leaves idle tiles their slots
+  const int at_once = 2 * w.layout.slots * w.layout.width - 8 * w.layout.width;  // list entries, such that idle tiles keep their slots
   std::uint16_t* list = reinterpret_cast<std::uint16_t*>(slot_of(w, 4));
   for (int first = 0; first < w.layout.prompts; first += at_once) {
     const int count = w.layout.prompts - first < at_once ? w.layout.prompts - first : at_once;
@@ -60,7 +62,7 @@ ODRPO_HD void visit_overdue(const B& b, const W& w, int u) {
   }
 }
 
-// One prompt's row of probabilities, of logits or the linear policy's own; actions too when `drawn`.
+// Computes one prompt's row of probabilities, from `logits` or from the linear policy's own logits. Samples actions too when `drawn`.
 template <class W, class O>
 ODRPO_HD void softmax_row(const O& o, const W& w, int i, int prompt, const float* logits, bool drawn) {
   const Layout& layout = w.layout;
@@ -75,8 +77,8 @@ ODRPO_HD void softmax_row(const O& o, const W& w, int i, int prompt, const float
   normalise(o, total, layout.width, slot);
 }
 
-/// Softmax rows of the batch's prompts with all updates before u applied; actions too when `drawn`. `again`: they
-/// are applied already.
+/// Computes the softmax rows of the batch's prompts, with all updates before u applied. Samples actions too when `drawn`. `again`: these
+/// updates are applied already.
 template <class W, class B>
 ODRPO_HD void forward(const B& b, const W& w, int u, bool drawn, bool again = false) {
   const Layout& layout = w.layout;
@@ -99,7 +101,7 @@ ODRPO_HD void forward(const B& b, const W& w, int u, bool drawn, bool again = fa
   });
 }
 
-// What one word through the distribution of the votes says of response i.
+// The outcome for response i: its random word picks one from the distribution of the aggregate of its votes.
 template <class W>
 ODRPO_HD int outcome_of(const W& w, int i) {
   const Layout& layout = w.layout;
@@ -109,13 +111,13 @@ ODRPO_HD int outcome_of(const W& w, int i) {
   return exceeded(w.run.threshold + w.run.distribution_row[cell], w.run.stride, static_cast<std::int32_t>(word >> 1));
 }
 
-/// A score for each response.
+/// Draws an integer score for each response.
 template <class W, class B>
 ODRPO_HD void score_rollouts(const B& b, const W& w) {
   b.threads(draws(w.layout), [&](int i) { w.score[i] = static_cast<std::uint8_t>(w.run.lowest + outcome_of(w, i)); });
 }
 
-/// Advantages, as the estimator gives them; what the groups count; and, where dead groups are dropped, who takes part.
+/// Computes the advantages before whitening, the batch's counts and, where dead groups are dropped, the mask.
 template <class W, class B>
 ODRPO_HD void estimate_advantages(const B& b, const W& w) {
   const Layout& layout = w.layout;
@@ -145,20 +147,20 @@ ODRPO_HD void estimate_advantages(const B& b, const W& w) {
   }
 }
 
-// Remembers what rewards the batch of step t got.
+// Records the sum of the scores of step t's batch.
 template <class W>
 ODRPO_HD void note_scores(const W& w, int t) {
   if (t < w.layout.steps) w.run.reward[t] = w.s.counts.reward;
   w.s.seen = w.s.counts.reward;
 }
 
-/// How the batch is whitened; and beside it note(), and for a record sums over its advantages one by one, as summarise
-/// (train/final_values.hpp) takes them.
+/// Computes the whitening of the batch. Meanwhile another thread calls note() and, for a record, sums over the advantages one by one, as
+/// summarise (train/run_record.hpp) does.
 template <class W, class B, class Note>
 ODRPO_HD void survey_batch(const B& b, const W& w, bool recorded, Note note) {
   const int n = draws(w.layout);
   if (recorded)
-    b.threads(n, [&](int i) {  // multiples of 1/16, so that their sum is exact
+    b.threads(n, [&](int i) {  // qualities are multiples of 1/16, so that their sum is exact
       const std::size_t cell = static_cast<std::size_t>(w.prompt[i / w.layout.rollouts]) * w.layout.width + w.action[i];
       b.add(&w.s.counts.truth, static_cast<unsigned long long>(w.run.quality[cell] * 16.0f));
     });

@@ -1,5 +1,5 @@
-// One bandit run as a block of threads trains it: plain data that host and device read alike. What is done with it is in
-// train/batched/block/step.hpp.
+// Defines the data of one bandit run that a block of threads trains. They are plain data, which host and device read alike.
+// train/batched/block/step.hpp trains the run.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,141 +11,142 @@
 
 namespace odrpo::device {
 
-/// Sizes and places that all runs of a launch have in common.
+/// Sizes and memory offsets that all runs of a launch share.
 struct Layout {
   bool linear = false, adam = true;
   int prompts = 0, actions = 0, width = 0, features = 0;
-  int row_width = 0;  ///< parameters of a row: width; of the linear policy's one row the features, rounded up to 32
+  int row_width = 0;  ///< parameters of a row: width; in the linear policy's one row the features, rounded up to 32
   int batch = 0, rollouts = 0, levels = 0;
-  int blocks = 0;                         ///< blocks of 4 random words that hold one for every rollout of a prompt
-  int per_epoch = 0;                      ///< batches
-  int steps = 0, every = 0, updates = 0;  ///< training steps, recorded ones, updates on each batch
-  int remember = 1;                       ///< updates a row may go unvisited (AdamScalars)
-  bool overdue = false;                   ///< rows can go longer without a visit: they are brought up to date in time
-  int threads = 0;                        ///< of a block
-  int slots = 0;                          ///< rows of `probability`: one for each prompt of a batch and for each tile of the block
-  int groups_at_once = 0;                 ///< columns
-  bool resident = false;                  ///< the parameters live in the block's memory during a launch
-  bool general = false;                   ///< of the general kind (General)
-  int cells = 0;                          ///< general: doubles of a column
-  int polls_at_once = 0;                  ///< general: responses whose votes are counted at a time
-  // where things are in the block's memory, bytes; `bytes` in all. What is dead when another begins to live shares its place.
+  int blocks = 0;                         ///< blocks of 4 random words for a prompt, which give every rollout one word
+  int per_epoch = 0;                      ///< batches of an epoch
+  int steps = 0, every = 0, updates = 0;  ///< training steps; steps between records; updates on each batch
+  int remember = 1;                       ///< updates that a row may go without a visit (AdamScalars)
+  bool overdue = false;                   ///< rows could go longer without a visit: visit_overdue() visits them in time
+  int threads = 0;                        ///< threads of a block
+  int slots = 0;                          ///< rows of `probability`: enough for the prompts of a batch and for the tiles of the block
+  int groups_at_once = 0;                 ///< groups estimated at a time, each in a column of memory
+  bool resident = false;                  ///< the parameters lie in the block's memory during a launch
+  bool general = false;                   ///< the run is of the general kind (General)
+  int cells = 0;                          ///< general kind: doubles of a group's column
+  int polls_at_once = 0;                  ///< general kind: responses whose votes are counted at a time
+  // Offsets in the block's memory, in bytes; `bytes` is its size. Arrays that are never needed at the same time share an offset.
   std::size_t words, ratings, means, advantage, columns, coefficient, probability, prompt, action, score, old_probability, mask, gradient, theta,
       last, scalars, general_run, median, reward, bytes;
 };
-/// Rows of parameters, and rollouts of a batch.
+/// Number of rows of parameters: one in all for the linear policy, else one for each prompt.
 ODRPO_HD int rows(const Layout& p) { return p.linear ? 1 : p.prompts; }
-/// Floats of a run's parameters: theta [rows][row width], then, of Adam, both moments alike.
+/// Number of floats of a run's parameters: theta [rows][row_width], then, for Adam, its two moments of the same shape.
 ODRPO_HD std::size_t parameters(const Layout& p) { return static_cast<std::size_t>(p.adam ? 3 : 1) * rows(p) * p.row_width; }
+/// Number of rollouts of a batch.
 ODRPO_HD int draws(const Layout& p) { return p.batch * p.rollouts; }
 
-/// What a batch counts, in whole numbers.
+/// Counts of a batch. They are integers, so that the order of additions does not matter.
 struct Counts {
-  unsigned long long truth;  ///< sum of true quality, 1/16 levels; of recorded batches alone
+  unsigned long long truth;  ///< sum of true quality in 1/16 levels; recorded batches only
   std::uint32_t reward;      ///< sum of scores
   std::uint32_t dead_groups, dead_levels;
-  std::uint32_t dropped;  ///< rollouts that have no part in learning
+  std::uint32_t dropped;  ///< rollouts that take no part in learning
   std::uint32_t missing;  ///< rollouts without a score
 };
 
-/// What a run keeps between launches besides its parameters; in the block's memory while it works.
+/// What a run keeps between launches besides its parameters. It lies in the block's memory during a launch.
 struct Scalars {
   Counts counts{};
-  double quality = 0, kl = 0, entropy = 0;      ///< of the policy
-  double squares = 0, lowest = 0, highest = 0;  ///< of the batch's advantages
+  double quality = 0, kl = 0, entropy = 0;      ///< exact means of the policy
+  double squares = 0, lowest = 0, highest = 0;  ///< of the batch's advantages: sum of squares, smallest, largest
   double seen = 0;                              ///< sum of the batch's rewards
-  double clipped = 0, updates = 0;              ///< shares of clipped rollouts, summed over the updates since the last record
-  std::uint32_t over = 0, listed = 0;           ///< clipped rollouts of this update; rows on the list of those overdue
-  float factor = 1;                             ///< of the gradient, when it is clipped
+  double clipped = 0, updates = 0;              ///< since the last record: sum over updates of the share of clipped rollouts; updates
+  std::uint32_t over = 0, listed = 0;           ///< clipped rollouts of this update; rows on the list of overdue rows
+  float factor = 1;                             ///< by which the clip multiplies the gradient
   Whitened whitening{};
-  bool lost = false;                              ///< parameters are not finite: the run has ended
-  long long ticks[stage_count] = {}, before = 0;  ///< of the clock, by stage since the last record
+  bool lost = false;                              ///< the parameters are not finite: the run has ended
+  long long ticks[stage_count] = {}, before = 0;  ///< clock ticks by stage since the last record; clock at the last lap
 };
 
-/// What is recorded of step t, for the host to make curves of.
+/// The numbers recorded at step t, from which the host makes curves.
 struct Record {
   double quality, kl, entropy, squares, lowest, highest, seen;
-  double clipped;      ///< NaN without updates since the last record
-  double cosine, snr;  ///< of the gradient, where it is recorded
+  double clipped;      ///< mean share of clipped rollouts; NaN without updates since the last record
+  double cosine, snr;  ///< of the gradient, where the run records them
   Counts counts;
   long long ticks[stage_count];
 };
 
-/// The rewards of a batch that are there.
+/// Sum and number of a batch's rewards that are not missing.
 struct Seen {
   double sum, count;
 };
 
-/// A running median between batches; in the block's memory while the block works.
+/// A running median between batches. It lies in the block's memory during a launch.
 struct Median {
-  double value = 0;                     ///< in force
-  double terms_of = __builtin_nan("");  ///< what the terms are made for
-  std::int32_t held = 0, next = 0;      ///< rewards in the ring, and where the next one goes
-  std::uint32_t low = 0, high = 0;      ///< while it is looked for: it is among these keys
-  std::uint32_t below = 0, added = 0;   ///< how many keys are not above the middle one; how many rewards the batch has
+  double value = 0;                     ///< the current median
+  double terms_of = __builtin_nan("");  ///< the median for which the estimator's terms are made
+  std::int32_t held = 0, next = 0;      ///< number of rewards in the ring buffer, and index of the next one
+  std::uint32_t low = 0, high = 0;      ///< while the median is searched: its key lies in low .. high
+  std::uint32_t below = 0, added = 0;   ///< number of keys not above the middle of that range; number of rewards of the batch
 };
 
-/// Redraws of recorded batches, and sums over their gradients.
+/// Sums over the gradients of a recorded batch's redraws, and the exact gradient.
 struct GradientSums {
   int replicas = 0;
-  double* sum = nullptr;      ///< [gradient]
-  double* squares = nullptr;  ///< one number, over all of them
-  float* exact = nullptr;     ///< [gradient]
+  double* sum = nullptr;      ///< [gradient] sum of the redraws' gradients
+  double* squares = nullptr;  ///< one number: sum of their squared norms
+  float* exact = nullptr;     ///< [gradient] the exact gradient
 };
 
-/// What a run of the general kind is given besides: the kind of those whose rewards are real-valued or may be missing, whose estimator
-/// follows a running median, whose votes are drawn one by one, or whose gradients' signal is recorded.
+/// Further inputs of a run of the general kind. Such a run has real-valued or missing rewards, a running median, or a form that leaves out
+/// a pivot. Or its votes are drawn one by one, or its gradients are recorded.
 struct General {
   bool real = false, gaps = false;
-  int missing = -1;  ///< the outcome that means no score; -1 = none
-  int votes = 0;     ///< on each response, drawn one by one; 0 = by their distribution
+  int missing = -1;  ///< the outcome that means a missing score; -1 = none
+  int votes = 0;     ///< on each response, drawn one by one; 0 = their aggregate is drawn from its distribution
   Aggregate aggregate = Aggregate::mode;
   TieRule tie = TieRule::first;
   const float* value = nullptr;  ///< [outcomes] real reward of each
-  EstimatorView estimator{};     ///< of real rewards, and of the groups with gaps
-  Seen* seen = nullptr;          ///< [steps]
-  Median* median = nullptr;      ///< between launches; null = none is followed
-  bool by_window = false;        ///< of the last `places` rewards, else an average `rho` old
+  EstimatorView estimator{};     ///< for real rewards, and for groups with missing scores
+  Seen* seen = nullptr;          ///< [steps] rewards of each batch
+  Median* median = nullptr;      ///< memory of the running median between launches; null = the estimator reads none
+  bool by_window = false;        ///< the median of the last `places` rewards; else a moving average with factor `rho`
   double rho = 0;
   int places = 0;
-  std::uint32_t* ring = nullptr;  ///< [places] keys of rewards, which are ordered as they are
-  float* term = nullptr;          ///< the run's own, as EstimatorView::term
+  std::uint32_t* ring = nullptr;  ///< [places] ring buffer of rewards, as integers with the order of rewards
+  float* term = nullptr;          ///< the run's own terms, laid out as EstimatorView::term
   GradientSums gradient_sums{};
 };
 
-/// One run: what it is given, all in the memory of where it runs, and where it leaves what came of it.
+/// One run: its inputs, all in the memory of the device that trains it, and where its results go. P: prompts; F: features.
 struct Run {
   std::uint64_t key = 0;
   const float* quality = nullptr;           ///< [P][width]
   const float* feature = nullptr;           ///< [P][F][width], linear
-  const std::uint32_t* distribution_row = nullptr;   ///< [P][width] where the distribution of a response starts
-  const std::int32_t* threshold = nullptr;  ///< [distributions][stride]
+  const std::uint32_t* distribution_row = nullptr;   ///< [P][width] index in `threshold` at which a response's distribution starts
+  const std::int32_t* threshold = nullptr;  ///< [distributions][stride] ascending
   int stride = 0, lowest = 0;
   EstimatorView estimator{};
   Whitening whitening{};
-  bool drop_dead = false, masked = false;  ///< masked: some rollouts may have no part in learning
-  bool leaves_pivot = false;               ///< one of each group has none
-  float kl = 0, reference = 0;             ///< weight of the penalty, probability under the initial policy
-  float ratio_low = 0, ratio_high = 0;     ///< PPO's clip
-  double clip = 0;                         ///< largest norm of the gradient, 0 = any
+  bool drop_dead = false, masked = false;  ///< masked: some rollouts may take no part in learning
+  bool leaves_pivot = false;               ///< the pivot of each group takes no part in learning
+  float kl = 0, reference = 0;             ///< weight of the KL penalty, probability of an action under the reference policy
+  float ratio_low = 0, ratio_high = 0;     ///< PPO's clip: limits of pi / pi_old
+  double clip = 0;                         ///< largest norm of the gradient; 0 = no limit
   float eps = 0, rest1 = 0, rest2 = 0;
-  const float *power1 = nullptr, *power2 = nullptr;  ///< [remember + 2] beta^n
-  const PendingStep* pending = nullptr;              ///< [updates of the launch + remember][remember + 1], from row first_pending on
+  const float *power1 = nullptr, *power2 = nullptr;  ///< [remember + 2] powers of Adam's beta1 and beta2
+  const PendingStep* pending = nullptr;              ///< [updates of the launch + remember][remember + 1], from update first_pending on
   int first_pending = 0;
-  const float* rate = nullptr;  ///< [updates of the launch] of plain ascent
+  const float* rate = nullptr;  ///< [updates of the launch] learning rates of plain gradient ascent
   int first_rate = 0;
-  const std::uint16_t* order = nullptr;  ///< [epochs of the launch][P]
+  const std::uint16_t* order = nullptr;  ///< [epochs of the launch][P] shuffled prompts
   int first_epoch = 0;
-  float* theta = nullptr;        ///< [parameters] between launches
+  float* theta = nullptr;        ///< [parameters] stored here between launches
   std::int32_t* last = nullptr;  ///< [rows] update of the last visit, -1 = never
   Scalars* scalars = nullptr;
   Record* record = nullptr;         ///< [records of the run]
-  std::uint32_t* reward = nullptr;  ///< [steps] sums of the batches' scores; not of the general kind
-  long long* time = nullptr;        ///< nanoseconds and ticks of all launches
+  std::uint32_t* reward = nullptr;  ///< [steps] sums of the batches' scores; null for the general kind
+  long long* time = nullptr;        ///< nanoseconds and clock ticks of all launches
   const General* general = nullptr;
 };
 
-/// Records of a run: every `every`-th step, the first and the last.
+/// Number of records of a run: every `every`-th step, the first and the last.
 ODRPO_HD int records(const Layout& p) { return p.steps / p.every + 1 + (p.steps % p.every != 0); }
 
 }  // namespace odrpo::device

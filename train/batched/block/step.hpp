@@ -1,5 +1,5 @@
-// The training steps of a block: it collects a batch and updates from it, in phases, on a device or on the host backend
-// (tests). The order of every sum is that of the CPU's stages, so that the results have the same bits.
+// Runs the training steps of a block of threads in phases, on a device or, in tests, on the host. Every sum has the order of the CPU's
+// stages, so that the results have the same bits.
 #pragma once
 #include <type_traits>
 
@@ -10,9 +10,10 @@
 
 namespace odrpo::device {
 
-// The exact value of a policy on a device: expectations over all prompts, as SoftmaxPolicy::exact computes them.
+// Computes the exact value of a policy on a device: expectations over all prompts, as SoftmaxPolicy::exact does.
 
-// Adds up the means of `count` rows from `first` on, in order.
+// Adds the means of `count` rows, from row `first` on, to the policy's values, in order. Divides by the number of prompts after the last
+// row.
 template <class W>
 ODRPO_HD void add_means(const W& w, int first, int count) {
   double quality = 0, entropy = 0;
@@ -33,7 +34,8 @@ ODRPO_HD void add_means(const W& w, int first, int count) {
   w.s.entropy /= w.layout.prompts;
 }
 
-/// Quality, KL and entropy with all updates before u applied, to the scalars. The state of training stays as it is.
+/// Computes quality, KL and entropy with all updates before u applied, and writes them to the scalars. The state of training stays as it
+/// is.
 template <class W, class B>
 ODRPO_HD void value_policy(const B& b, const W& w, int u) {
   const Layout& layout = w.layout;
@@ -69,7 +71,7 @@ ODRPO_HD Record& record_of(const W& w, int t) {
   return w.run.record[t == w.layout.steps ? records(w.layout) - 1 : t / w.layout.every];
 }
 
-// What is recorded before step t: the policy's worth, and the times until here.
+// Records the policy's values before step t, and the time of each stage since the last record.
 template <class W>
 ODRPO_HD void record_policy(const W& w, int t) {
   Record& r = record_of(w, t);
@@ -83,7 +85,7 @@ ODRPO_HD void record_policy(const W& w, int t) {
   w.s.lost = !(w.s.quality - w.s.quality == 0);
 }
 
-// What is recorded after step t.
+// Records the statistics of step t's batch.
 template <class W>
 ODRPO_HD void record_batch(const W& w, int t) {
   Record& r = record_of(w, t);
@@ -96,7 +98,7 @@ ODRPO_HD void record_batch(const W& w, int t) {
   w.s.clipped = w.s.updates = 0;
 }
 
-/// The stages of step t up to the advantages.
+/// Runs the stages of step t up to the advantages.
 template <class W, class B>
 ODRPO_HD void collect_batch(const B& b, const W& w, int t, bool recorded) {
   choose_prompts(b, w, t, Draws::training());
@@ -110,12 +112,12 @@ ODRPO_HD void collect_batch(const B& b, const W& w, int t, bool recorded) {
   lap(b, w, stage_estimator);
 }
 
-/// Steps t = first .. end - 1; step `steps` is the last record, which is not learned from.
+/// Trains steps t = first .. end - 1. Step number `steps`, after the last update, is only recorded.
 /// Always inlined: as a call, nvcc would keep `w` in local memory.
 template <class W, class B>
 __attribute__((always_inline)) ODRPO_HD void run_steps(const B& b, const W& w, int first, int end) {
   const Layout& layout = w.layout;
-  if (w.s.lost) return;  // in an earlier launch
+  if (w.s.lost) return;  // lost in an earlier launch
   if (b.leads()) w.s.before = b.ticks();
   for (int t = first; t < end; ++t) {
     const bool recorded = t % layout.every == 0 || t == layout.steps;
@@ -141,8 +143,8 @@ __attribute__((always_inline)) ODRPO_HD void run_steps(const B& b, const W& w, i
   }
 }
 
-/// A block's whole work of one launch in `memory` (plan.bytes of it, on 16 bytes): takes the run's state in, goes from step `first` to
-/// `end`, and puts the state back.
+/// The work of a block in one launch, in `memory` (layout.bytes of it, aligned to 16). Copies the run's state in, trains steps `first` to
+/// `end` - 1, and copies the state back.
 template <bool linear, bool resident, bool general, class B>
 ODRPO_HD void run_block(const B& b, const Layout& layout, const Run& given, unsigned char* memory, int first, int end) {
   const auto copy = [&](void* to, const void* from, std::size_t bytes) {
@@ -165,11 +167,12 @@ ODRPO_HD void run_block(const B& b, const Layout& layout, const Run& given, unsi
     if (w.rest->median != nullptr) b.threads(1, [&](int) { w.rest->estimator.running = w.median->terms_of; });
   if constexpr (linear) b.threads(layout.row_width, [&](int i) { w.gradient[i] = 0; });
   run_steps(b, w, first, end);
-  b.sync();  // the leading thread has counted its last step and time
+  b.sync();  // until the leading thread has counted its last step and time
   move_state(false);
 }
 
-/// Calls f(is it linear, are its parameters resident, is it of the general kind) with constants.
+/// Calls f(linear, resident, general) with constants: is the policy linear, do its parameters lie in the block's memory, is the run of the
+/// general kind?
 template <class F>
 void with_kind(const Layout& layout, F f) {
   using Yes = std::true_type;

@@ -1,4 +1,4 @@
-// A block updates its policy from its batch: gradients, their clip, the update; SoftmaxPolicy's gradient() and update().
+// Updates a block's policy from its batch: gradient, clip and step, as gradient() and update() of SoftmaxPolicy do.
 #pragma once
 #include "estimators/group/block_groups.hpp"
 #include "policies/row_math.hpp"
@@ -6,7 +6,8 @@
 
 namespace odrpo::device {
 
-// Coefficients of one prompt's rollouts, eight at a time, to w.coefficient; returns their sum, and counts the clipped ones.
+// Computes the gradient coefficients of one prompt's rollouts, eight at a time, in w.coefficient. Returns their sum, and counts clipped
+// rollouts.
 template <class W, class O>
 ODRPO_HD float coefficients(const O& o, const W& w, int i, int epoch, float scale, int& clipped) {
   using F = typename O::F;
@@ -38,7 +39,8 @@ ODRPO_HD float coefficients(const O& o, const W& w, int i, int epoch, float scal
   return o.sum(sums);
 }
 
-// Row i of probabilities becomes the gradient by the logits, of a batch in which `kept` rollouts take part; counts the clipped ones.
+// Replaces row i of probabilities by the gradient with respect to its logits. `active` rollouts of the batch learn. Counts clipped
+// rollouts.
 template <class W, class O>
 ODRPO_HD void logit_gradient(const O& o, const W& w, int i, int epoch, int active, int& clipped) {
   const Layout& layout = w.layout;
@@ -51,13 +53,13 @@ ODRPO_HD void logit_gradient(const O& o, const W& w, int i, int epoch, int activ
   else
     for (int a = 0; a < layout.width; a += 8) o.store(g + a, O::splat(0.0f));
 }
-/// Rollouts that take part in learning.
+/// Number of rollouts that take part in learning.
 template <class W>
 ODRPO_HD int takers(const W& w) {
   return draws(w.layout) - static_cast<int>(w.s.counts.dropped);
 }
 
-// A gradient of row r into its parameters or their moments.
+// Applies a gradient of row r: to its parameters (plain ascent), or to Adam's moments of them.
 template <class W, class O>
 ODRPO_HD void take_gradient(const O& o, const W& w, int r, int u, const float* gradient) {
   const Row row = row_of(w, r);
@@ -67,7 +69,8 @@ ODRPO_HD void take_gradient(const O& o, const W& w, int r, int u, const float* g
   if (o.leads()) w.last[r] = u;
 }
 
-/// Gradients by the logits in place of the probabilities, and taken at once where nothing else has to be known.
+/// Replaces the probabilities by gradients with respect to the logits. Applies each at once, unless features or a clip need all of them
+/// first.
 template <class W, class B>
 ODRPO_HD void logit_gradients(const B& b, const W& w, int epoch, int u) {
   const Layout& layout = w.layout;
@@ -86,7 +89,7 @@ ODRPO_HD void logit_gradients(const B& b, const W& w, int epoch, int u) {
     });
 }
 
-/// What the gradient is multiplied by so that its norm does not exceed the clip. (SoftmaxPolicy::update)
+/// Computes the factor that keeps the gradient's norm within the clip. (SoftmaxPolicy::update)
 template <class W, class B>
 ODRPO_HD void measure_gradient(const B& b, const W& w, const float* gradient, int n) {
   b.aside(
@@ -97,7 +100,7 @@ ODRPO_HD void measure_gradient(const B& b, const W& w, const float* gradient, in
       [] {});
 }
 
-/// The gradient by the parameters, once the rows hold that by the logits.
+/// The gradient with respect to the parameters, when the rows hold the gradient with respect to the logits.
 template <class W, class B>
 ODRPO_HD float* gradient_of(const B& b, const W& w) {
   const Layout& layout = w.layout;
@@ -109,7 +112,7 @@ ODRPO_HD float* gradient_of(const B& b, const W& w) {
   return w.gradient;
 }
 
-/// Update u of the parameters, from the rollouts of the batch.
+/// Makes update number u of the parameters, from the rollouts of the batch.
 template <class W, class B>
 ODRPO_HD void update(const B& b, const W& w, int epoch, int u) {
   const Layout& layout = w.layout;

@@ -1,15 +1,14 @@
-// The workspace of a block: where it keeps things in its memory, and a row of parameters with what is pending of it.
+// Lays out the workspace of a block of threads in its memory, and finds a row of parameters and its pending Adam steps.
 #pragma once
 #include "policies/softmax/device/rows.hpp"
 #include "train/batched/block/run_block.hpp"
 
 namespace odrpo::device {
 
-/// Rows whose expectations are added up together, as SoftmaxPolicy::exact does.
+/// Number of rows whose expectations are added up together, as in SoftmaxPolicy::exact.
 inline constexpr int rows_together = 256;
 
-/// A run at work: its data, and where the block keeps things. Its kind is known when it is compiled, so that no code of another kind is in
-/// the way.
+/// A run at work: its data and the block's arrays. The kind of run is a compile-time constant, so that each kind has code of its own.
 template <bool is_linear, bool is_resident, bool is_general>
 struct Work {
   static constexpr bool linear = is_linear, resident = is_resident, general = is_general;
@@ -23,7 +22,7 @@ struct Work {
   std::uint16_t *prompt, *action;
   std::uint8_t *score, *mask;
   std::int32_t* last;
-  General* rest;  ///< the general kind's, as those after it
+  General* rest;  ///< this member and those after it: for the general kind only
   float* reward;
   double* cells;
   Median* median;
@@ -71,7 +70,7 @@ ODRPO_HD Row row_of(const W& w, int r) {
           W::linear ? w.layout.features : w.layout.actions,
           W::linear ? 0.0f : padding};
 }
-// a tile past the end works on a place of its own, which nobody reads
+// a tile past the last row works in scratch memory of its own, which nobody reads
 template <class W>
 ODRPO_HD Row idle_row(const W& w, float* slot) {
   return {slot, slot, slot, w.layout.row_width, w.layout.row_width, 0.0f};
@@ -81,7 +80,7 @@ ODRPO_HD float* slot_of(const W& w, int i) {
   return w.probability + static_cast<std::size_t>(i) * w.layout.width;
 }
 
-/// What is pending of a row before update u. (SoftmaxPolicy::visit)
+/// The pending Adam steps of row r before update u. (SoftmaxPolicy::visit)
 template <class W>
 ODRPO_HD Pending pending_of(const W& w, int r, int u) {
   const int last = w.last[r];
@@ -96,7 +95,7 @@ ODRPO_HD const float* features_of(const W& w, int prompt) {
   return w.run.feature + static_cast<std::size_t>(prompt) * w.layout.features * w.layout.width;
 }
 
-// Adds the time since the lap before to a stage.
+// Adds the clock ticks since the last call of lap() to a stage.
 template <class W, class B>
 ODRPO_HD void lap(const B& b, const W& w, int stage) {
   if (!b.leads()) return;
