@@ -10,7 +10,7 @@ modules=(kernels estimators envs policies results gate config train compute app)
 
 # what Debian calls the things we need
 need_run=(g++ cmake ninja-build git libtomlplusplus-dev libhdf5-dev libcli11-dev librandom123-dev libfmt-dev
-  nlohmann-json3-dev libboost-dev libssl-dev)
+  nlohmann-json3-dev libboost-dev libssl-dev libarchive-dev libre2-dev)
 need_figures=(gnuplot-nox)
 need_mpi=(openmpi-bin libopenmpi-dev)
 need_bench=(libbenchmark-dev)

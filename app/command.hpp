@@ -1,6 +1,7 @@
-// The subcommands as plain functions: main.cpp binds the command line to these options and calls one of them.
-// stdout = data, stderr = messages. Every function returns an exit code or throws Failure, which main prints as "error: …".
+// Declares the subcommands as plain functions with their options. main.cpp binds the command line to these and calls one. stdout = data,
+// stderr = messages. Every function returns an exit code or throws Failure, which main prints as "error: …".
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,7 +48,7 @@ int merge(const MergeOptions&, const std::vector<std::string>& argv);
 
 struct CheckOptions {
   SuiteOptions suite;
-  DeviceOptions device;  ///< empty = not a word about it
+  DeviceOptions device;  ///< empty = nothing about devices is shown
   int jobs = 0;          ///< 0 = number of cores
   bool json = false;
   bool quiet = false;  ///< of `run --dry-run`
@@ -112,10 +113,14 @@ struct ExportOptions {
 };
 int export_runs(const ExportOptions&);
 
+/// What was given to flags of reading_options(), by their keys.
+using ReadingFlags = std::map<std::string, std::vector<std::string>>;
+
 struct StatsOptions {
   std::string path;               ///< a CSV file with one row per run, or a result file
   std::string unit, cell, value;  ///< columns; of cell several with commas; of a result file empty = those of the suite's table
   std::string task;               ///< columns of the strata; empty = one task
+  ReadingFlags reading;           ///< of a CSV file
   std::string baseline, contrast;
   std::string interval, format;  ///< empty = expanded, text
   std::string level, gamma, thresholds;
@@ -132,6 +137,7 @@ struct ScoreOptions {
   std::string prompt, response, sample, score, rater, gold;
   std::string scale;  ///< "0..5 by 0.5"; empty = of the scores
   int levels = 0;     ///< 1..K; 0 = of the scores
+  ReadingFlags reading;
 };
 
 struct JudgeAnalyzeOptions {
@@ -214,7 +220,7 @@ struct VerifyOptions {
 };
 int verify(const VerifyOptions&);
 
-/// Starts the microbenchmark program beside this one with the arguments as they are.
+/// Starts the microbenchmark program beside this one, with the arguments as given.
 int bench(const std::vector<std::string>& arguments);
 
 inline constexpr int most_explained_level = 50'000;  ///< answered in half a second, whatever the group and the estimators
@@ -242,7 +248,7 @@ struct WorkerOptions {
 /// Answers a gate's requests on stdin until it ends.
 int worker(const WorkerOptions&);
 
-/// What this machine is and how steady its clock is.
+/// Reports what this machine is and how steady its clock is.
 int doctor(bool json);
 
 int version(bool json);
@@ -259,7 +265,7 @@ struct BuildFacts {
   std::string suites_of_sources, suites_installed;  ///< folders of shipped suites, from the program's own: built, installed
 };
 BuildFacts build_facts();
-/// Names this build for what only the same build takes over: two that git does not tell apart differ in the program's bytes.
+/// A name for this build, for state that only the same build takes over. Builds that git does not tell apart differ by their bytes.
 std::string build_name();
 
 }  // namespace odrpo::app

@@ -1,4 +1,4 @@
-// `odrpo-bench doctor` and `odrpo-bench bench`. doctor: what this machine is, how steady its clock is, and what is missing. Refuses nothing.
+// Runs `odrpo-bench doctor` (reports the machine, how steady timings on it are, and what is missing) and starts `odrpo-bench bench`.
 #include <fmt/format.h>
 #include <gnu/libc-version.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ namespace odrpo::app {
 namespace {
 
 namespace fs = std::filesystem;
-/// The first line of a small file of the system; empty when it is not there.
+/// The first line of a small system file, such as one in /proc; empty when there is no such file.
 std::string first_line(const char* path) {
   std::ifstream in(path);
   std::string line;
@@ -39,7 +39,8 @@ std::string first_line(const char* path) {
   return line;
 }
 
-/// Cores that the control group grants, where it limits them: cgroup 2 says "quota period", cgroup 1 has a file for each.
+/// Number of cores that the Linux control group allows; nothing without a limit. Version 2 has quota and period in one file, version 1 in
+/// two.
 std::optional<double> granted_cores() {
   double quota = 0, period = 0;
   std::istringstream two(first_line("/sys/fs/cgroup/cpu.max"));
@@ -49,7 +50,7 @@ std::optional<double> granted_cores() {
   return std::nullopt;
 }
 
-/// A line "MemAvailable:  123 kB" of /proc/meminfo, in bytes.
+/// Bytes that the line of this key in /proc/meminfo states, for example "MemAvailable:  123 kB"; 0 without the line.
 double meminfo(std::string_view key) {
   std::ifstream in("/proc/meminfo");
   for (std::string line; std::getline(in, line);)
@@ -66,7 +67,8 @@ std::optional<double> granted_memory() {
   return std::nullopt;
 }
 
-/// Tries: access rights alone say nothing about read-only mounts and quotas. Empty when a file can be made here.
+/// Why no file can be made in the current folder; empty when one can. Tries it, since access rights say nothing about read-only mounts and
+/// quotas.
 std::string why_not_writable() {
   std::string name = "odrpo-bench-doctor-XXXXXX";
   const int file = mkstemp(name.data());
@@ -76,7 +78,7 @@ std::string why_not_writable() {
   return "";
 }
 
-/// CUDA devices and what drives them, or why there is none.
+/// Facts about the CUDA devices, or why there is none, and the versions of driver and CUDA.
 Json cuda_facts() {
   const Devices found = find_devices(true);
   Json out;
@@ -99,7 +101,7 @@ Json cuda_facts() {
   return out;
 }
 
-/// What the environment asks for. The program itself never leaves the C locale.
+/// The locale that the environment asks for. The program itself stays in the C locale.
 std::string locale_words() {
   for (const char* name : {"LC_ALL", "LC_NUMERIC", "LANG"})
     if (const char* value = std::getenv(name); value && *value) return fmt::format("{}={}", name, value);
@@ -126,7 +128,7 @@ Json diagnosis() {
   const BuildFacts b = build_facts();
   const HostFacts h = host_facts();
   std::array<double, 3> load{};
-  const bool has_load = getloadavg(load.data(), 3) == 3;  // before the measurement, which is no load of others
+  const bool has_load = getloadavg(load.data(), 3) == 3;  // before measure_noise(), which would add to the load
   const auto granted = granted_cores();
   const double cores = std::min<double>(h.cores, granted.value_or(h.cores));
   const HostNoise noise = measure_noise(has_load ? std::optional(HostLoad{load[0], cores}) : std::nullopt);
@@ -227,7 +229,7 @@ int doctor(bool as_json) {
   return 0;
 }
 
-// `odrpo-bench bench`: starts the microbenchmark program, which stands beside this one, with the arguments as they are.
+// Runs `odrpo-bench bench`: replaces this process by the microbenchmark program in the same folder, with the arguments as given.
 
 int bench(const std::vector<std::string>& arguments) {
   std::error_code error;

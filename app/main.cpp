@@ -1,4 +1,4 @@
-// The command line (CLI11's door): binds flags to the commands of command.hpp, and turns what they throw into messages and exit codes.
+// Parses the command line with CLI11, calls the command (command.hpp), and turns exceptions into messages and exit codes.
 #include <algorithm>
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -26,7 +26,7 @@ namespace {
 
 using Arguments = std::vector<std::string>;
 
-// CLI11 takes "[a,b]" among the files of a list apart; a mark before it keeps it whole
+// CLI11 would split a file name "[a,b]" at the comma. This character in front prevents that; `unmarked` removes it again.
 constexpr char literal = '\n';
 std::string marked(std::string argument) {
   return argument.starts_with('[') || argument.starts_with(literal) ? literal + argument : argument;
@@ -40,7 +40,7 @@ const CLI::Validator unmarked(
 
 bool is_flag(const CLI::Option& option) { return option.get_expected_max() == 0 || option.get_type_size_max() == 0; }
 
-// One command: its options, and what to call when they are parsed.
+// All commands: their options, and `chosen`, the function to call once the command line is parsed.
 struct Commands {
   CLI::App app{"Which advantage estimator should train on noisy ordinal scores, and how many votes are worth buying?", "odrpo-bench"};
   RunOptions run;
@@ -216,19 +216,19 @@ struct Commands {
             [this] { return app::doctor(doctor_json); });
     c->add_flag("--json", doctor_json, "as JSON");
 
-    // its arguments belong to another program and never reach this parser
+    // only for the help: dispatch() passes the arguments of `bench` to another program
     add("bench", "microbenchmarks; takes every --benchmark_* flag of Google Benchmark", "odrpo-bench bench --benchmark_filter=grpo",
         [] { return 0; });
     c = add("version", "print version, revision, compiler, HDF5, CUDA, MPI and instruction set", "odrpo-bench version --json",
             [this] { return app::version(version_json); });
     c->add_flag("--json", version_json, "as JSON");
-    // its arguments are commands: dispatch() makes them `COMMAND --help`
+    // only for the help: dispatch() turns `help COMMAND` into `COMMAND --help`
     add("help", "explain the program or a command", "odrpo-bench help judge fit", [] { return 0; });
     check_values();
   }
 
-  // "--json=3" gives a value to a flag; "--set --jobs 2" lacks a value, which CLI11 would take "--jobs" for; and an empty one, as of
-  // "$unset", is none
+  // Refuses "--json=3", a value for a flag; "--set --jobs 2", where CLI11 would take "--jobs" as the value; and an empty value, as an unset
+  // shell variable leaves it.
   void check_values() {
     const CLI::Validator no_flag(
         [](std::string& value) { return value.starts_with("--") ? "a value is missing before " + value : std::string(); }, "");
@@ -248,11 +248,11 @@ struct Commands {
   }
 };
 
-// "odrpo-bench judge analyze"
+// The words that call a command: "odrpo-bench judge analyze".
 std::string full_name(const CLI::App& app) { return (app.get_parent() != nullptr ? full_name(*app.get_parent()) + " " : "") + app.get_name(); }
 
-// The command that the first words name; nothing, after its help on stderr, where one of several commands must follow. Failure usage for a word
-// that is no command.
+// Returns the command that the first words name. If a subcommand is missing (`odrpo-bench judge`), prints help on stderr and returns
+// nullptr. Failure `usage` for a word that is no command.
 CLI::App* command_of(CLI::App& app, const Arguments& words) {
   CLI::App* at = &app;
   for (std::size_t i = 0;; ++i) {
@@ -273,7 +273,7 @@ CLI::App* command_of(CLI::App& app, const Arguments& words) {
   }
 }
 
-// Failure usage where words of `help` are not those of the command; the last one is --help.
+// Checks `help WORDS`: Failure `usage` unless all WORDS are the name of the command. `words` are the WORDS and then --help.
 void check_help(const CLI::App& command, const Arguments& words) {
   std::string name = "odrpo-bench";
   for (std::size_t i = 0; i + 1 < words.size(); ++i) name += ' ' + words[i];
@@ -281,7 +281,7 @@ void check_help(const CLI::App& command, const Arguments& words) {
     throw Failure(Exit::usage, "there is no command \"" + name + "\"\nSee: " + full_name(command) + " --help");
 }
 
-// What CLI11 means by an error of these options, as a person would say it.
+// Says in plain words what CLI11 found wrong with the options of the command `sub`.
 std::string reason(const CLI::App& sub, const CLI::ParseError& error) {
   const std::string given = error.what();
   const bool required = dynamic_cast<const CLI::RequiredError*>(&error), mismatch = dynamic_cast<const CLI::ArgumentMismatch*>(&error);
@@ -299,7 +299,7 @@ std::string reason(const CLI::App& sub, const CLI::ParseError& error) {
   return given;
 }
 
-// what to say about a command line that CLI11 refused
+// The error message for a command line that CLI11 refused.
 std::string usage_message(const CLI::App& sub, const CLI::ParseError& error) {
   Arguments flags;
   for (const CLI::Option* option : sub.get_options())
@@ -326,7 +326,7 @@ int dispatch(int argc, char** argv) {
   if (command == nullptr) return static_cast<int>(Exit::usage);
   try {
     if (first == "verify" || first == "merge") std::transform(words.begin(), words.end(), words.begin(), marked);
-    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    std::reverse(words.begin(), words.end());  // CLI11 takes words in reverse order
     c.app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return c.app.exit(error);  // --help
@@ -340,7 +340,7 @@ int dispatch(int argc, char** argv) {
   fail(Exit::usage, "which command?\nSee: odrpo-bench --help");
 }
 
-// What fmt::print throws when stdout does not take the data; a reader that has left is no failure.
+// True for the exception of fmt::print when stdout does not take the data (disk full). The caller has handled a closed pipe before.
 bool write_failed(const std::system_error& error) { return std::string_view(error.what()).starts_with("cannot write to file"); }
 
 int guarded(int argc, char** argv) {
@@ -350,8 +350,8 @@ int guarded(int argc, char** argv) {
     flush_stdout();
     return code;
   } catch (const Failure& failure) {
-    if (failure.code != Exit::usage || is_first_rank()) print_error(failure.what());  // all ranks of a job have one command line
-    return std::max(code, static_cast<int>(failure.code));  // a file that is rejected (8) outranks a stdout that is full (5)
+    if (failure.code != Exit::usage || is_first_rank()) print_error(failure.what());  // else all ranks of an MPI job would print it
+    return std::max(code, static_cast<int>(failure.code));  // exit code 8 (rejected file) outranks 5 (stdout is full)
   } catch (const std::bad_alloc&) {
     print_error("out of memory");
     return static_cast<int>(Exit::limits);
@@ -373,9 +373,9 @@ int guarded(int argc, char** argv) {
 
 namespace {
 
-// Large arrays go back to the system once they are free. glibc would keep them after it has freed a few, and a run of the toy language model
-// would take a third more memory than its arrays. Those of a usual bandit are below 2 MiB and stay: mapped anew in every run, they cost a run of
-// 3,000 steps a tenth of its time in page faults.
+// Makes free() return large arrays to the system at once. By default, glibc keeps them after a few were freed, and a run of the toy
+// language model would take a third more memory. Arrays below 2 MiB, as a usual bandit has, are kept. Mapping them anew for every run would
+// cost a run of 3,000 steps a tenth of its time in page faults.
 void give_large_arrays_back() {
 #if defined(__GLIBC__)
   mallopt(M_MMAP_THRESHOLD, 2 << 20);

@@ -1,4 +1,4 @@
-// `odrpo-bench diff` and `odrpo-bench verify`. diff A.h5 B.h5: settings, runs and values that differ, and by how much.
+// Compares result files (`odrpo-bench diff A.h5 B.h5`: settings, runs and values that differ) and checks them (`odrpo-bench verify`).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -83,11 +83,11 @@ int diff(const DiffOptions& o) {
   return static_cast<int>(d.same_digest ? Exit::ok : Exit::different);
 }
 
-// `odrpo-bench verify FILE.h5 …`: is each file whole, has everything in it its checksum, and do its numbers have its digest?
+// Runs `odrpo-bench verify FILE.h5 …`: checks that each file is complete, that its data match their checksums, and its numbers its digest.
 
 namespace {
 
-/// What is known about one file. `code` is ok, io (missing), limits or bad_input (rejected, or another digest).
+/// The result for one file. `code` is `ok`, `io` (missing), `limits` (too costly to read), or `bad_input` (damaged, or its digest is wrong).
 struct Verdict {
   Exit code = Exit::ok;
   std::string path, what, suite, digest, computed;
@@ -136,7 +136,7 @@ int verify(const VerifyOptions& o) {
   Json all = Json::array();
   for (const std::string& path : o.paths) {
     const Verdict v = judge(path, read_limits(o.max_seconds, o.max_memory));
-    worst = std::max(worst, v.code);  // a rejected file (8) outranks a missing one (5), and that one a file too large (4)
+    worst = std::max(worst, v.code);  // exit code 8 (rejected file) outranks 5 (missing file), which outranks 4 (too large)
     if (o.json) {
       all.push_back(as_json(v));
     } else if (v.code == Exit::ok) {

@@ -1,4 +1,4 @@
-// `odrpo-bench --version`: which program this is, how it was built, and on what it runs.
+// Prints the program's version, how it was built, and the machine that it runs on: `odrpo-bench --version`.
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 # odrpo::core: one name for the libraries of the numerics' modules; _libraries lists them for cmake/OdrpoInstall.cmake.
 add_library(odrpo_core INTERFACE)
 add_library(odrpo::core ALIAS odrpo_core)
-set(_modules kernels estimators envs policies)
+set(_modules kernels answer estimators envs policies)
 if(TARGET odrpo_agreement)
   list(APPEND _modules agreement)
 endif()

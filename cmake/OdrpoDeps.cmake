@@ -39,6 +39,9 @@ find_package(tomlplusplus CONFIG REQUIRED)
 find_package(CLI11 CONFIG REQUIRED)
 find_package(fmt CONFIG REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(LibArchive REQUIRED)  # packed files of scores
+find_path(ODRPO_RE2_INC re2/re2.h REQUIRED)  # patterns of judges' answers
+find_library(ODRPO_LIB_re2 re2 REQUIRED)
 if(NOT ODRPO_BOOST_INC)
   message(FATAL_ERROR "Boost.Math was not found (Debian: libboost-dev); -DODRPO_NUMERICS_ONLY=ON builds without it")
 endif()

@@ -1,4 +1,4 @@
-// RunSpec: every decision of one run, const from here on; and the sections of a suite about its runs that no catalogue describes.
+// Defines RunSpec, all settings of one run, which never change afterwards. Defines also the sections [learn] and [record].
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace odrpo {
 
-/// Unit over which advantages are whitened.
+/// The values over which advantages are whitened (batch normalisation).
 enum class Whiten { none, response, token, compat };
 inline constexpr Word<Whiten> whiten_words[] = {
     {Whiten::none, "none", "advantages as the estimator gives them"},
@@ -23,14 +23,14 @@ inline constexpr Word<Whiten> whiten_words[] = {
     {Whiten::compat, "compat", "what the estimator's `compat` does after it"},
 };
 
-/// What is done with a group whose rewards are all equal.
+/// What happens to a group whose rewards are all equal.
 enum class DeadGroups { keep, drop };
 inline constexpr Word<DeadGroups> dead_group_words[] = {
     {DeadGroups::keep, "keep", "its zeros take part in whitening, in the mean over rollouts and in the KL penalty"},
     {DeadGroups::drop, "drop", "it is left out of all three"},
 };
 
-/// [learn]: the training loop. The optimiser's keys stand in the same section.
+/// Config of [learn]: the training loop. The optimiser's keys are in the same section.
 struct LearnConfig {
   int steps = 1000;
   int batch = 64;     ///< B, prompts per step, all different; at most the world's prompts
@@ -41,7 +41,7 @@ struct LearnConfig {
   double whiten_eps = 0;  ///< whiten = "response" or "token": added to the std
   DeadGroups dead_groups = DeadGroups::keep;
   int epochs = 1;         ///< updates on each batch of rollouts
-  double ratio_clip = 0;  ///< PPO's clip of pi / pi_old; 0 = none
+  double ratio_clip = 0;  ///< PPO's clip of the ratio pi / pi_old; 0 = no clip
   OptimizerConfig optimizer;
 };
 inline constexpr OnlyIf whitening_only = word_is("whiten", whiten_words, {Whiten::response, Whiten::token});
@@ -61,12 +61,12 @@ void describe(V& v, LearnConfig& c) {
   describe(v, c.optimizer);
 }
 
-/// [record]: what is kept of a run besides its final values.
+/// Config of [record]: what is kept of a run besides its final values.
 struct RecordConfig {
   int every = 10;            ///< record every n-th step, plus the first and the last
-  int gradient = 0;          ///< replicates of the batch for exact-gradient cosine and SNR at recorded steps; 0 = off
-  double collapse_fall = 1;  ///< levels by which the seen reward must fall below its peak …
-  int collapse_steps = 20;   ///< … for so many steps on end, to count as a collapse
+  int gradient = 0;  ///< redraws of the batch's responses at recorded steps, for the gradient's cosine with the exact one and SNR; 0 = off
+  double collapse_fall = 1;  ///< a collapse: the observed reward falls by so many levels below its peak …
+  int collapse_steps = 20;   ///< … for so many steps without a break
 };
 template <class V>
 void describe(V& v, RecordConfig& c) {
@@ -76,7 +76,7 @@ void describe(V& v, RecordConfig& c) {
   v.integer("collapse_steps", c.collapse_steps, 1, 10'000'000, "and stays there so many steps on end; the peak is a mean over as many");
 }
 
-/// Every decision of one run. The names are those of the suite ("gm-upper"), the configs are resolved completely.
+/// All settings of one run. The names are those of the suite, such as "gm-upper"; the configs are complete.
 struct RunSpec {
   std::string env_name, rater_name, policy_name, estimator_name;
   EnvConfig env;
@@ -87,8 +87,8 @@ struct RunSpec {
   LearnConfig learn;
   RecordConfig record;
   int votes = 1;
-  int seed = 0;               ///< index 0..seeds-1 (the sN of the id)
-  std::uint64_t run_key = 0;  ///< the run's 64-bit seed: a hash of (suite.seed, seed index) and of nothing else
+  int seed = 0;               ///< index 0..seeds-1, the N of sN in the id
+  std::uint64_t run_key = 0;  ///< the run's 64-bit random key: a hash of suite.seed and the seed index alone
   std::vector<Axis> axes;     ///< extra grid axes of this run, in suite order: key -> value
   std::string id;             ///< env/rater/policy/estimator/nN[/key=value…]/sS
 };

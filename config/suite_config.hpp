@@ -1,4 +1,4 @@
-// The sections of a suite that change none of its runs: [table], [gate] and [limits].
+// Defines the sections of a suite that change none of its runs: [table], [gate] and [limits].
 #pragma once
 #include <vector>
 
@@ -7,10 +7,10 @@
 
 namespace odrpo {
 
-/// [table]: what `run` prints at the end and `table` by default.
+/// Config of [table]: the table that `run` prints at the end, and `table` by default.
 using TableConfig = TableSpec;
 
-/// [gate]: what `gate FILE.h5` judges. It changes no run.
+/// Config of [gate]: the limits by which `gate FILE.h5` judges a result file. It changes no run.
 struct GateConfig {
   std::vector<GateLimit> step_time, quality, gain;
   std::vector<GateLimit> all() const {
@@ -29,7 +29,7 @@ void describe(V& v, GateConfig& c) {
   v.limits("gain", LimitedValue::gain, c.gain, "likewise of the gain at the end, a share of the possible; a difference with `over`");
 }
 
-/// [limits]: preflight refuses (exit 4) what would exceed them.
+/// Config of [limits]: `run` refuses (exit 4) a suite that would exceed one of them.
 struct LimitsConfig {
   double runs = 200'000;
   double judge_calls = 1e13;

@@ -22,13 +22,13 @@ extern const EstimatorStages estimator_table;
 const EstimatorStages& estimator_stages(Isa isa) { return isa == Isa::avx2 ? avx2::estimator_table : portable::estimator_table; }
 
 namespace {
-// A table pays if it serves at least pays_from groups per row. Making a row costs about as much as three groups; a look-up saves most of a
-// group. Making all rows of a HalvesTable costs as much as making rows_of_halves rows of a HistogramTable.
+// A table by histogram pays if it serves at least pays_from groups per row. Making a row costs about as much as three groups; a look-up
+// saves most of a group. Making all rows of a HalvesTable costs as much as rows_of_halves rows of a HistogramTable.
 constexpr double pays_from = 8, rows_of_halves = 5000;
 
 int terms_of_class(int levels, int rollouts) { return 2 * (levels + 1) * (rollouts + 1); }
-// How many median classes the table of terms has. A class is a value of the group's median: lower or upper median 0..K, or lower + upper
-// (0..2K) for the mean of the two; 1 if terms do not depend on it.
+// How many classes EstimatorView::term has. A class is a value of the group's median: lower or upper median 0..K, or lower + upper (0..2K)
+// for the mean of the two; 1 class if what a level adds does not depend on the median.
 int median_classes(const EstimatorConfig& config, int levels) {
   if (config.form != Form::odrpo || !reads_median(config.weight) || config.median == MedianRule::running) return 1;
   return config.median == MedianRule::mid ? 2 * levels + 1 : levels + 1;
@@ -102,7 +102,7 @@ BatchEstimator::Gaps BatchEstimator::make_gaps() const {
   return gaps;
 }
 
-// Fills the table of terms for odrpo-bitwise: what a bit that `count` members have adds to these members, and to the others.
+// Fills EstimatorView::term for odrpo-bitwise: what a bit that `count` members have adds to these members, and to the others.
 void BatchEstimator::fill_bits() {
   const int bits = bits_of(view_.levels);
   term_->assign(2 * static_cast<std::size_t>(bits) * static_cast<std::size_t>(view_.rollouts + 1), 0.0f);
@@ -119,7 +119,7 @@ void BatchEstimator::fill_bits() {
 void BatchEstimator::fill_terms(double median, float* term) const {
   for (int k = 1; k <= view_.levels; ++k) {
     const double decay = median_decay(median, k);
-    for (int count = 1; count < view_.rollouts; ++count) {  // levels that all or none reach keep the term 0
+    for (int count = 1; count < view_.rollouts; ++count) {  // levels that all or none reach add 0
       const LevelTerm of = level_term(view_.weight, view_.rule, k, decay, count, view_.rollouts, level_gap(config_.values, k));
       float* at = term + 2 * (k * (view_.rollouts + 1) + count);
       at[0] = of.reached;
@@ -197,7 +197,7 @@ void BatchEstimator::one(const EstimatorView& view, const double* reward, int n,
   }
 }
 
-// Advantages of one group in which scores may be missing, or of a group of one.
+// Computes the advantages of one group in which scores may be missing, or of a group of one.
 template <class T>
 void BatchEstimator::some(const EstimatorView& view, const T* seen, float* out) const {
   double value[most_scores], advantage[most_scores];
@@ -209,7 +209,7 @@ void BatchEstimator::some(const EstimatorView& view, const T* seen, float* out) 
   for (int i = 0; i < view_.rollouts; ++i) out[i] = present(seen[i]) ? static_cast<float>(advantage[n++]) : 0.0f;
 }
 
-// Advantages, by a form of levels, of one group with more scores than the stage file can count in bytes.
+// Computes the advantages, by a form of levels, of one group with more scores than the stage file can count in bytes.
 void BatchEstimator::large(const std::uint8_t* score, float* out) const {
   std::int32_t reached[256] = {};
   float advantage[256];

@@ -20,15 +20,15 @@ namespace odrpo {
 inline constexpr int most_rollouts = 255, most_scores = 4096;
 
 struct EstimatorStages {
-  /// Sets out[group][G] to the advantages of score[group][G]. Scores are 0..K, none is missing, and G >= 2.
+  /// Sets out[group][G] to the advantages of the scores score[group][G], G >= 2 members of a group. Scores are 0..K; none is missing.
   void (*estimate)(const EstimatorView&, const std::uint8_t* score, int groups, float* out);
-  /// Whitens n advantages in place: (A - mean) / scale; zeros when all are equal. An advantage whose mask is 0 takes no part and becomes 0;
-  /// with a null `mask` all take part.
+  /// Whitens n advantages A in place: (A - mean) / whitening_scale(), or zeros when all are equal. An advantage whose mask is 0 takes no
+  /// part and becomes 0. A null `mask` lets all take part.
   void (*whiten)(const Whitening&, float* advantage, const std::uint8_t* mask, int n);
 };
 const EstimatorStages& estimator_stages(Isa isa);
 
-/// As EstimatorStages::whiten, but mean and variance count advantage i tokens[i] times. With 0 tokens it takes no part.
+/// As EstimatorStages::whiten, but in mean and variance advantage i counts tokens[i] times. An advantage of 0 tokens takes no part.
 void whiten_tokens(const Whitening& w, float* advantage, const std::uint8_t* mask, const int* tokens, int n);
 
 /// True if the estimator's weights depend on a running median of earlier batches.
@@ -39,21 +39,21 @@ inline bool reads_running_median(const EstimatorConfig& c) {
 /// An estimator with its tables for groups of `rollouts` scores on 0..levels. Tests compare it with advantages() of definition.hpp.
 class BatchEstimator {
  public:
-  /// `rollouts` 1..most_rollouts (forms of levels: 1..most_scores), `levels` up to 100. Throws Failure for a posterior estimator, a config
-  /// that convention_of() or values_refusal() refuses, and a number of values other than `levels`.
+  /// `rollouts` is 1..most_rollouts (forms of levels: 1..most_scores), `levels` at most 100. Throws Failure for a posterior estimator, a
+  /// config that convention_of() or values_refusal() refuses, and config.values that are neither empty nor `levels` numbers.
   BatchEstimator(const EstimatorConfig& config, int levels, int rollouts);
-  /// Sets the running median and recomputes the table of terms, in O(levels rollouts). Only for an estimator with needs_median().
+  /// Sets the running median, and recomputes what each level adds, in O(levels rollouts). Only for an estimator with needs_median().
   void set_median(double median);
   bool needs_median() const { return reads_running_median(config_); }
   /// Announces about how many groups will be estimated. Where it pays, tabulates the advantages of every possible histogram of a group's
-  /// scores; operator() then looks up one row per group, with the same bits. It pays for groups of 8 or 16 on few levels, for many more
-  /// groups than histograms, and without a running median.
+  /// scores. Then operator() looks up one table row for each group, with the same bits. It pays for groups of 8 or 16 members on few
+  /// levels, for many more groups than histograms, and without a running median.
   void expect(double groups, Isa isa);
   /// Bytes of this object with the table that expect(groups) makes; copies of the object share its tables.
   double bytes(double groups) const;
   bool tabulated() const { return look_up_ != nullptr; }
-  /// The estimator as data for another processor, valid until set_median() or the destructor. terms(), along() and counts() are the tables
-  /// to which view() points.
+  /// The estimator as data for another processor such as a GPU, valid until set_median() or the destructor. view() points to the tables
+  /// terms(), along() and counts().
   const EstimatorView& view() const { return view_; }
   std::span<const float> terms() const { return *term_; }
   std::span<const double> along() const { return gaps_->along; }
@@ -63,15 +63,15 @@ class BatchEstimator {
   /// As operator(), but scores may be missing (no_score). Each group is estimated from the scores it has, as a group of that size; missing
   /// scores get 0. A group without missing scores gets the same bits as from operator().
   void with_gaps(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const;
-  /// Advantages of real rewards in 0..levels (NaN = missing) by the continuous form of the definition, in double. Forms of bits need
-  /// integer rewards.
+  /// Sets `out` to the advantages of real rewards in 0..levels (NaN = missing), in double, as definition.hpp extends forms to real rewards.
+  /// Forms of bits need integer rewards.
   void real(const float* reward, int groups, float* out) const;
   void real(const double* reward, int groups, float* out) const;
-  /// Advantages of posterior scores, as of real rewards; floor[groups] = floor_squared() of each group.
+  /// Computes advantages of the posterior scores `value` as those of real rewards; floor[groups] = floor_squared() of each group.
   void real(const double* value, const double* floor, int groups, float* out) const;
 
-  /// Advantages of one group of real rewards: reward[n] to out[n], 1 <= n <= most_scores, no NaN. Rewards are on the scale of the scores,
-  /// even where levels have values.
+  /// Computes the advantages out[n] of one group with the real rewards reward[n], 1 <= n <= most_scores, no NaN. Rewards are in the units
+  /// of scores (0..levels), even where levels have `values`.
   void one(const double* reward, int n, double* out) const { one(view_, reward, n, out); }
 
  private:
@@ -81,7 +81,7 @@ class BatchEstimator {
     std::vector<LevelCount> counts;
   };
   Gaps make_gaps() const;
-  bool by_halves() const { return view_.basis == Basis::level && view_.class_size == 0; }  ///< two small tables replace the large one
+  bool by_halves() const { return view_.basis == Basis::level && view_.class_size == 0; }  ///< expect() makes two small tables, not a large one
   bool table_pays(double groups) const;
   void fill_terms(double median, float* term) const;
   void fill_bits();
@@ -90,7 +90,7 @@ class BatchEstimator {
   void large(const std::uint8_t* score, float* out) const;
   bool by_value() const { return view_.spaced && view_.basis == Basis::reward; }
   EstimatorConfig config_;
-  std::shared_ptr<std::vector<float>> term_;  // table of terms; copies of the object share it until one calls set_median()
+  std::shared_ptr<std::vector<float>> term_;  // EstimatorView::term; copies of the object share it until one calls set_median()
   std::shared_ptr<const Gaps> gaps_;
   EstimatorView view_{};
   std::shared_ptr<const HalvesTable> halves_;         // set by expect() where by_halves()
@@ -98,7 +98,7 @@ class BatchEstimator {
   const GroupTableStages* look_up_ = nullptr;
 };
 
-/// Shares of a batch that give no gradient. Missing scores are left out; a group whose scores are all missing counts as dead.
+/// Which shares of a batch give no gradient. Missing scores are left out; a group whose scores are all missing counts as dead.
 struct DeadShares {
   double groups, levels;  ///< groups whose scores are all equal; levels lowest+1..K that all or none of a group's scores reach
 };

@@ -128,7 +128,7 @@ struct EightGroups {
   ODRPO_HD F choose(I which, F x, F y) { return which ? x : y; }
 };
 
-// Advantages of a group of n: (n score - sum) inverse.
+// Sets a[n] to the advantages of a group of n: (n score - sum) inverse.
 template <int fixed, bool streaming>
 static inline void centre_and_scale(const std::uint8_t* s, int rollouts, std::int32_t sum, float inverse, float* a) {
   const int n = members<fixed>(rollouts);

@@ -17,7 +17,7 @@ enum class WhitenScale { added, inside, floor };
 /// How often the mean and the variance of whitening count a response: once, or once per token.
 enum class WhitenUnit { response, token };
 
-/// How a system whitens a batch of advantages: (A - mean) / scale over the responses or tokens that take part; not at all if `on` is false.
+/// How a system whitens a batch of advantages A: (A - mean) / divisor over the responses or tokens that take part; not at all if `on` is false.
 struct Whitening {
   bool on = false;
   WhitenScale scale = WhitenScale::added;
@@ -64,15 +64,15 @@ std::optional<CompatRefusal> refused_convention(const EstimatorConfig& config);
 /// The convention that a config follows; `paper` takes ddof and eps from the config. Throws Failure with the text of compat_refusal().
 Convention convention_of(const EstimatorConfig& config);
 
-/// The convention of a config as the rule for one level or bit, for forms of Basis::level and Basis::bit. Throws as convention_of().
+/// Returns how the config's convention divides what a level (Basis::level) or bit (Basis::bit) adds. Throws as convention_of().
 LevelRule level_rule(const EstimatorConfig& config);
 
-/// The reason why a group cannot hold several votes of each response (aggregate = "fraction"), a phrase whose subject is the estimator;
-/// empty if it can. It can if an advantage is a sum over levels of (1[r >= k] - mu_k) times a function of (k, mu_k). The mean over a
-/// response's votes then replaces the indicator by the share of its votes that are >= k. Throws as convention_of().
+/// The reason why a group cannot hold several votes of each response (aggregate = "fraction"), a phrase about the estimator; empty if it
+/// can. Refused are posterior estimators, forms without levels, and divisors that compare subsets (max-at-k) or the other members.
+/// Otherwise the share of a response's votes that are >= k replaces the indicator 1[r >= k]. Throws as convention_of().
 std::string_view refused_votes(const EstimatorConfig& config);
 
-/// Which weight levels have, for forms of Basis::level: the config's for odrpo, else the one that belongs to the form.
+/// Returns the weight of levels, for forms of Basis::level: odrpo has that of the config, another form FormRow::weight.
 Weight level_weighting(const EstimatorConfig& config);
 
 /// The advantage of a group of one per unit of its reward (with origin 0: of its reward - 1): 0, 1 or 1 / eps.

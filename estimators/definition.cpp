@@ -19,7 +19,7 @@ bool all_equal(std::span<const double> values) {
   return true;
 }
 
-/// Sum with compensation of rounding errors (Neumaier), so that neither order nor cancellation costs digits.
+/// Returns the sum, with Neumaier's compensation of rounding errors, so that neither order nor cancellation costs digits.
 double sum_of(std::span<const double> values) {
   double sum = 0, lost = 0;
   for (const double v : values) {
@@ -32,8 +32,8 @@ double sum_of(std::span<const double> values) {
 
 double mean_of(std::span<const double> values) { return sum_of(values) / static_cast<double>(values.size()); }
 
-/// Values times the power of two that brings their largest magnitude into [1/2, 1). Then no sum or square leaves the range of doubles, and
-/// no digit changes (frexp and ldexp are exact).
+/// Holds values times the power of two that brings their largest magnitude into [1/2, 1). Then no sum or square leaves the range of
+/// doubles, and no digit changes (frexp and ldexp are exact).
 struct Scaled {
   std::vector<double> values;
   double largest = 0;  // largest magnitude of the scaled values
@@ -57,7 +57,7 @@ std::vector<double> deviations(std::span<const double> values) {
   return d;
 }
 
-/// The variance: sum of squared deviations over n - ddof.
+/// Returns the variance: the sum of squared deviations over n - ddof.
 double variance_of(std::span<const double> deviations, int ddof) {
   double squares = 0;
   for (const double x : deviations) squares += x * x;

@@ -19,40 +19,40 @@ inline constexpr double max_level = 1e6;
 /// batches.
 double group_median(std::span<const double> values, MedianRule rule);
 
-/// Sets out[G] to the advantages of one group with rewards[G], for any form under any convention (docs/estimators.md). If the config has
-/// `values` R_1..R_K, rewards are scores 0..K, a score counts as its value, level k as Delta_k = R_k - R_(k-1), and `levels` is taken as K.
-/// A group of equal rewards gets exact zeros; a group of one gets what its convention says. Forms of levels (but convex-reinforce) sum over
-/// 1..levels if every reward is an integer in 0..levels; else they use the continuous extension below. `median` replaces the group's own
-/// median in the weight gini-median: no_median = apply config.median; the rule `running` needs a value. `floor` = floor_squared() of the
-/// posterior estimator that applies this form. It turns a deviation D with ddof d of n rewards into sqrt(D^2 + floor n / (n - d)), and the
-/// MAD of mc-grpo into sqrt(MAD^2 + floor). Throws Failure for a missing median; rewards that are not finite or above max_level; levels
-/// below 1; sizes of `out` and `rewards` that differ; a posterior estimator; a config that compat_refusal() or values_refusal() refuses;
-/// a score outside 0..K if the config has values.
+/// Sets out[G] to the advantages of one group with rewards[G], for any form under any convention (docs/estimators.md). A group of equal
+/// rewards gets exact zeros; a group of one gets what its convention says. If the config has `values` R_1..R_K, rewards are scores 0..K. A
+/// score then counts as its value, level k as Delta_k = R_k - R_(k-1), and `levels` is taken as K. Forms of levels (but convex-reinforce)
+/// sum over 1..levels if every reward is an integer in 0..levels, else as odrpo_continuous() does. `median`: the median for the weight
+/// gini-median; no_median = that of the group by config.median; the rule `running` needs a value. `floor` = floor_squared() of the
+/// posterior estimator that applies this form. A deviation D with ddof d of n rewards becomes sqrt(D^2 + floor n / (n - d)), and the MAD of
+/// mc-grpo becomes sqrt(MAD^2 + floor). Throws Failure for a missing median; rewards that are not finite or above max_level; levels below
+/// 1; sizes of `out` and `rewards` that differ; a posterior estimator; a config that compat_refusal() or values_refusal() refuses; a score
+/// outside 0..K if the config has values.
 void advantages(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median, std::span<double> out,
                 double floor = 0);
 
-/// Paper eq. of ODRPO, literally: A_i = sum over k = 1..levels of Delta_k w_k (1[r_i >= k] - mu_k) / (N_k + eps), with the symbols of
-/// weights.hpp. A level that all or no members reach adds nothing. level_shares() of weights.hpp has the other conventions. O(levels G).
+/// The form odrpo by the Paper's equation: A_i = sum over k = 1..levels of Delta_k w_k (1[r_i >= k] - mu_k) / (N_k + eps), symbols as in
+/// weights.hpp. A level that all or no members reach adds nothing. For other conventions see level_shares() in weights.hpp. O(levels G).
 void odrpo_discrete(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median, std::span<double> out);
 
-/// The form odrpo-bitwise: A_i = sum over bits b of 2^b (bit_b(r_i - 1) - mu_b) / (N_b + eps), mu_b = share of the group with the bit, N_b
-/// as a level's normaliser. A bit that all or no members have adds nothing. Rewards are integers 0..max_level, and 0 has no bit. Throws
-/// Failure for other rewards.
+/// The form odrpo-bitwise: A_i = sum over bits b of 2^b (bit_b(r_i - 1) - mu_b) / (N_b + eps). mu_b = share of the group with the bit; N_b
+/// follows from it as N_k from mu_k in weights.hpp. A bit that all or no members have adds nothing. Rewards are integers 0..max_level; 0
+/// has no bit. Throws Failure for other rewards.
 void odrpo_bitwise(const EstimatorConfig& config, std::span<const double> rewards, std::span<double> out);
 
-/// odrpo_discrete() extended to real rewards: A_i = integral of w(x) (1[r_i >= x] - mu(x)) / (N(x) + eps) dx. The weight w(x) is that of
-/// the level ceil(x), so integer rewards give odrpo_discrete(). For a group of one, x runs over (0, r]. O(G^2 + range).
+/// odrpo_discrete() extended to real rewards: A_i = integral of w(x) (1[r_i >= x] - mu(x)) / (N(x) + eps) dx, mu(x) = share of rewards >= x. The
+/// weight w(x) is that of the level ceil(x), so integer rewards give odrpo_discrete(). For a group of one, x runs over (0, r]. O(G^2 + range).
 void odrpo_continuous(const EstimatorConfig& config, std::span<const double> rewards, double median, std::span<double> out);
 
-/// What one level adds to a member's advantage, per unit of Delta_k, if s = 0..M-1 other members reach it, M = `members`. It is t[s] if the
-/// member reaches it too (so s+1 of M do), else u[s]. Where all or none reach it, t[M-1] = u[0] = 0. `median` as for advantages().
+/// Sets t[s] and u[s] to what one level adds to a member's advantage, per unit of Delta_k, if s = 0..M-1 others reach it (M = `members`):
+/// t[s] if the member reaches it too (so s+1 of M do), else u[s]. If all or none reach it, t[M-1] = u[0] = 0. `median`: see advantages().
 void leave_one_out(const EstimatorConfig& config, int members, int level, double median, std::span<double> t, std::span<double> u);
 
-/// Steps of the definition that break_down() also uses. `weight_median`: the median that the weight depends on, NaN if it depends on none.
-/// `weight_of_level`: w_k. `weight_of_gap`: the integral of w dR over a gap (low, high], with R(x) = x if the config has no values. For
-/// convex-reinforce it is U(high) - U(low), U(r) = sum of sqrt(k) over k <= r for an integer r, 0 for r <= 0. `group_mean` is NaN of no
-/// values, `group_deviation` of no more than ddof values. `count_from`: number of rewards >= threshold. `distinct_values`: ascending; for a
-/// group of one positive reward, 0 and that reward. `are_levels`: true if all rewards are integers 0..levels.
+/// Functions that break_down() of formula_text.hpp uses too. weight_median(): the median that the weight depends on; NaN if it depends on
+/// none. weight_of_level(): w_k. weight_of_gap(): the integral of w dR over a gap (low, high], with R(x) = x if the config has no values.
+/// For convex-reinforce it is U(high) - U(low), U(r) = sum of sqrt(k) over k <= r for an integer r, 0 for r <= 0. group_mean() is NaN
+/// without values, group_deviation() for no more than ddof values. count_from(): number of rewards >= threshold. distinct_values():
+/// ascending; for a group of one positive reward, 0 and that reward. are_levels(): true if all rewards are integers 0..levels.
 double weight_median(const EstimatorConfig& config, std::span<const double> rewards, double median);
 double weight_of_level(const EstimatorConfig& config, double level, int count, int group, double median);
 double weight_of_gap(const EstimatorConfig& config, double low, double high, int count, int group, double median);

@@ -37,7 +37,7 @@ constexpr FormKeys operator|(FormKeys a, FormKeys b) { return static_cast<FormKe
 struct FormRow {
   Form form;
   std::string_view word;
-  std::string_view formula;  ///< of the advantage. {x} is printed as x, or as (x + eps) if eps is not 0; [k] as the value of the key k.
+  std::string_view formula;  ///< text of the formula. {x} is printed as x, or as (x + eps) if eps is not 0; [k] as the value of the key k.
                              ///< For odrpo, its norm and weight are filled in
   Basis basis = Basis::reward;
   Centre centre = Centre::group;       ///< under the convention `paper`, for Basis::reward and Basis::rank

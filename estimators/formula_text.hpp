@@ -38,9 +38,9 @@ struct LevelPart {
 
 struct Breakdown {
   std::vector<LevelPart> levels;   ///< terms of forms that sum over levels or bits, from the lowest; empty for other forms
-  double mean;                     ///< of the rewards, or of their `values` if the config has some; NaN of no rewards
-  double deviation;                ///< of the rewards or their values, with ddof and floor; NaN where no group deviation is the divisor
-  double median;                   ///< on which the weight depends; NaN if it depends on none
+  double mean;                     ///< mean of the rewards, or of their `values` if the config has some; NaN without rewards
+  double deviation;                ///< that of the rewards or their values, with ddof and floor; NaN where it is not the form's divisor
+  double median;                   ///< the median on which the weight depends; NaN if it depends on none
   std::vector<double> advantages;  ///< [G], equal to advantages() of estimators/definition.hpp and to the sums over `levels`
 };
 

@@ -11,7 +11,7 @@ namespace odrpo {
 /// True if the values differ from 1..K. Empty `values` stand for 1..K.
 bool is_spaced(std::span<const double> values);
 
-/// R of a score 0..K: linear between the levels, and from 0 at the score 0 to R_1 at the score 1. `values` are not empty.
+/// The value R of a score in 0..K: linear between the levels, and from 0 at score 0 to R_1 at score 1. `values` must not be empty.
 double value_of_score(std::span<const double> values, double score);
 
 /// Delta_k = R_k - R_(k-1) of a level k >= 1, with R_0 = 0; 1 where `values` are empty, 0 above the last level.

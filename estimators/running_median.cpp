@@ -30,8 +30,8 @@ int bin_of(float reward) {
   return place < reward_bins ? static_cast<int>(place) : reward_bins - 1;
 }
 
-/// Adds the counts of `scores` to the histogram (sign = 1), or subtracts them (-1). Counts in four tables in turn, since equal neighbours
-/// in one table would make the processor wait for its last increment.
+/// Adds the counts of `scores` to the histogram (sign = 1), or subtracts them (-1). Uses four tables in turn, since equal neighbours
+/// counted in one table would make the processor wait for its last increment.
 void tally(std::span<const std::uint8_t> scores, int sign, std::vector<std::int64_t>& histogram) {
   std::array<std::array<std::int32_t, score_bins>, 4> table{};
   for (std::size_t i = 0; i < scores.size(); ++i) ++table[i % 4][scores[i]];

@@ -26,10 +26,10 @@ inline constexpr Word<Norm> norm_words[] = {
     {Norm::maxrl, "maxrl", "N_k = mu_k"},
 };
 
-/// What a centred reward or indicator 1[r >= level] is divided by, + eps: nothing; the group's standard deviation; that of the others
-/// (nothing where it is 0 or there are fewer than two others); the group's mean. The last two are for levels, and k is the key `k`. With
-/// best_of, a member that reaches the level gets the probability that k - 1 random others all miss it. A member that misses it gets 0.
-/// best_of_centred divides by (G-k) / (G P). P = probability that k - 1 random others of a member that misses the level miss it too.
+/// What a centred reward or indicator 1[r >= level] is divided by, plus eps: nothing; the group's standard deviation; that of the other
+/// members (nothing where it is 0 or there are fewer than two others); the group's mean. best_of and best_of_centred are for levels; k is
+/// the key `k`. With best_of, a member that reaches the level gets the probability that k - 1 random others all miss it, any other member
+/// 0. best_of_centred divides by (G-k) / (G P). P = probability that k - 1 random others of a member that misses the level miss it too.
 enum class Divisor { none, deviation, others_deviation, mean, best_of, best_of_centred };
 
 /// True if the weight depends on the group's median.
@@ -96,7 +96,7 @@ ODRPO_HD double level_divisor(const LevelRule& rule, int count, int group) {
   return math::sqrt(level_variance(count, group, rule.ddof)) + rule.eps;
 }
 
-/// The divisor of Divisor::others_deviation: from a member's `others`, of whom `count` reach the level; 1 where their deviation is 0.
+/// The divisor of a level from the `others` other members of a group, `count` of whom reach it (others_deviation); 1 where they do not differ.
 ODRPO_HD double others_divisor(const LevelRule& rule, int count, int others) {
   if (count <= 0 || count >= others) return 1.0;
   return level_divisor(rule, count, others);
@@ -119,8 +119,8 @@ ODRPO_HD LevelShares level_shares(const LevelRule& rule, double weight, int coun
   return {factor * (group - count) / group, factor * -count / group};
 }
 
-/// LevelShares for one pass over the levels: `reached` is added to members that reach the level, `centre` is subtracted from every member.
-/// `gap` is how much more the level is worth than the level below it.
+/// LevelShares in the form for one pass over the levels: `reached` is added to members that reach the level, `centre` is subtracted from
+/// every member. `gap` is how much more the level is worth than the level below it.
 struct LevelTerm {
   float reached, centre;
 };

@@ -1,4 +1,4 @@
-// `gate --build-baseline REF`: git finds and checks out the commit, CMake builds it.
+// Builds the baseline of `gate --build-baseline REF`: git finds and checks out the commit, CMake builds it.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -53,7 +53,7 @@ class Commands {
   ChildKeeper& keeper_;
 };
 
-/// One gate at a time builds in a folder; the system lets go of it when this process ends.
+/// Locks a folder: one gate at a time builds there. The system releases the lock when this process ends.
 class FolderLock {
  public:
   explicit FolderLock(const fs::path& folder) {
@@ -77,7 +77,7 @@ class FolderLock {
 /// Makes `source` a work tree of that commit, without anything else.
 void check_out(Commands& commands, const std::string& root, const std::string& source, const std::string& commit) {
   std::error_code error;
-  // of a folder that is no work tree git would tell about the one around it
+  // in a folder that is no work tree, git would answer for the work tree around it
   const bool there = fs::exists(source + "/.git", error) &&
                      fs::equivalent(commands.git_line({"-C", source, "rev-parse", "--show-toplevel"}), source, error);
   if (!there) {
@@ -85,7 +85,7 @@ void check_out(Commands& commands, const std::string& root, const std::string& s
     commands.must({"git", "-C", root, "worktree", "add", "--force", "--force", "--detach", source, commit}, git_seconds);
   }
   const std::string git_folder = commands.git_line({"-C", source, "rev-parse", "--absolute-git-dir"});
-  if (!git_folder.empty()) fs::remove(git_folder + "/index.lock", error);  // of a git that was killed: no other is here
+  if (!git_folder.empty()) fs::remove(git_folder + "/index.lock", error);  // left by a git that was killed: no other git works here
   const RunOutput changes = commands.run({"git", "-C", source, "status", "--porcelain", "--untracked-files=all"}, git_seconds);
   const bool whole = changes.good && changes.output.empty();
   if (whole && commands.git_line({"-C", source, "rev-parse", "--verify", "HEAD^{commit}"}) == commit) return;

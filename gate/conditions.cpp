@@ -1,4 +1,4 @@
-// Under which conditions a program was measured; how far the same work differs on this machine.
+// Finds the conditions under which a program is measured, and measures the noise of this machine.
 #include "gate/conditions.hpp"
 
 #include <fmt/format.h>
@@ -141,7 +141,7 @@ Grade worst(std::span<const Judgement> all) {
   return grade;
 }
 
-/// Those that decided: as bad as the worst, and not quiet.
+/// The judgements that decided: as bad as the worst, and not quiet.
 std::vector<Judgement> deciding(const HostNoise& n) {
   std::vector<Judgement> all = judgements(n);
   const Grade verdict = worst(all);

@@ -1,4 +1,4 @@
-// What the flags of `gate` ask for.
+// Reads and checks the flags of `gate`.
 #include "gate/flags.hpp"
 
 #include <algorithm>
@@ -45,7 +45,8 @@ double read_limit(const std::string& text, double same) {
 GateFailOn read_fail_on(const std::vector<std::string>& given, bool timed) {
   if (given.empty()) return timed ? GateFailOn() : GateFailOn{{GateVerdict::different, GateVerdict::inconclusive}, true};
   const std::vector<std::string> words = comma_words(given);
-  const std::vector<std::string> known = {"slower", "different", "faster", "counts", "void", "inconclusive", "nothing"};
+  const std::vector<std::string> known = {"slower", "different",    "failed",  "faster", "counts",
+                                          "void",   "inconclusive", "skipped", "nothing"};
   GateFailOn out{{}, false};
   for (const auto& word : words) {
     const auto verdict = find_word(std::span<const Word<GateVerdict>>(gate_verdict_words), word);
@@ -64,7 +65,7 @@ bool same_place(const std::string& a, const std::string& b) {
   return !a.empty() && !b.empty() && place(a) == place(b);
 }
 
-/// Of the gates of result files.
+/// Checks the flags of gates of result files.
 void check_file_flags(const GateOptions& o, const std::function<void(const std::string&)>& refuse) {
   if (o.science && o.files.size() != 2)
     refuse(fmt::format("--science compares two result files, OLD.h5 and NEW.h5; there are {}", o.files.size()));

@@ -1,4 +1,4 @@
-// What the flags of `gate` mean; Failure usage names the flag that is wrong.
+// Reads and checks the flags of `gate`. Failure usage names the wrong flag.
 #pragma once
 #include <fmt/format.h>
 
@@ -31,7 +31,7 @@ std::string word_lines(std::span<const Word<E>> table) {
   return text;
 }
 
-/// Failure usage shows the words, and suggests the one that is spelt nearly so, or whose meaning has this word in it.
+/// Failure usage shows the words. It suggests the word with nearly this spelling, or whose meaning contains it.
 template <class E>
 E word_or_refuse(const char* flag, std::span<const Word<E>> table, const std::string& word) {
   if (const auto found = find_word(table, word)) return *found;
@@ -43,13 +43,13 @@ E word_or_refuse(const char* flag, std::span<const Word<E>> table, const std::st
                 fmt::format("{}: unknown word \"{}\"{}\nThe words are{}", flag, printable_line(word), near, word_lines(table)));
 }
 
-/// "1%", "0.5 %" or "0.01" as a number; nothing for other text, or what is not finite.
+/// "1%", "0.5 %" or "0.01" as a number; nothing for other text, or a number that is not finite.
 std::optional<double> read_share(const std::string& text);
 /// The words of a flag that is given once or several times, with commas.
 std::vector<std::string> comma_words(const std::vector<std::string>& given);
-/// Failure usage for a word of --fail-on that is none.
+/// Failure usage for an unknown word of --fail-on.
 [[noreturn]] void refuse_fail_on(const std::string& word, const std::vector<std::string>& known);
-/// --fail-on of the gates of files: words of a table of verdicts but `good`, or "nothing"; the default where it is not given.
+/// --fail-on of the gates of files: words of a table of verdicts except `good`, or "nothing"; `usual` where it is not given.
 template <class Verdict>
 std::vector<Verdict> read_verdicts(const std::vector<std::string>& given, std::span<const Word<Verdict>> table, Verdict good,
                                    Verdict usual) {
@@ -70,8 +70,7 @@ std::vector<Verdict> read_verdicts(const std::vector<std::string>& given, std::s
 
 /// --limit: "1%", "0.5 %" or "0.01" as a share; at least 0 and below `same`, within which a case counts as the same.
 double read_limit(const std::string& text, double same);
-/// --fail-on, given once or several times, with commas; where it is not given the default of a gate with times, or of counts and checksums
-/// alone.
+/// --fail-on, given once or several times, with commas. The default depends on the gate: with times, or of counts and checksums alone.
 GateFailOn read_fail_on(const std::vector<std::string>& given, bool timed);
 /// Refuses flags that are missing, have no effect together, or name one file twice.
 void check_gate_flags(const GateOptions& options);

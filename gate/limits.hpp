@@ -1,4 +1,4 @@
-// `gate FILE.h5`: does a result file keep the limits that its suite sets in [gate]?
+// Judges whether a result file keeps the limits that its suite sets in [gate]: `gate FILE.h5`.
 #pragma once
 #include <functional>
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace odrpo {
 
-// Judges whether a result file keeps a limit that its suite sets ([gate]). Pure.
+// One limit of a suite's [gate], and what a result file shows of it. Pure.
 
 enum class LimitVerdict { fail, inconclusive, pass };
 inline constexpr Word<LimitVerdict> limit_verdict_words[] = {
@@ -50,9 +50,8 @@ struct LimitsReport {
 };
 /// The limits of the suite file that --suite names.
 using SuiteLimits = std::function<std::vector<GateLimit>(const std::string& path)>;
-/// Reads the file, judges its limits, prints and writes the reports. The exit code: 0, 10 where one fails, 11 where one is inconclusive and
-/// --fail-on says so. Failure no_baseline where there are no limits, or none can be
-/// measured; as read_results().
+/// Reads the file, judges its limits, prints and writes the reports. Returns 0, 10 where a limit fails, 11 where one is inconclusive and
+/// --fail-on says so. Failure no_baseline where there are no limits, or none can be measured; failures of read_results().
 int limits_gate(const GateOptions& options, const SuiteLimits& of_suite);
 
 int limits_exit(const LimitsReport& report);

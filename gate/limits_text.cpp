@@ -1,4 +1,4 @@
-// What `gate FILE.h5` says: sentences, a page of text, JSON, findings.
+// Writes what `gate FILE.h5` reports: sentences, a page of text, JSON, findings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 std::string_view limit_word(LimitVerdict v) { return word_of(std::span<const Word<LimitVerdict>>(limit_verdict_words), v); }
 
-/// What is measured: "ratio", "seconds", "levels", "% of the possible", and by how much a number is scaled for it.
+/// What is measured ("ratio", "seconds", "levels", "% of the possible"), and the factor that scales a number to it.
 struct Unit {
   const char* word;
   double scale;

@@ -1,4 +1,4 @@
-// What a gate is asked for, as the command line says it.
+// Defines the options of a gate, as the command line gives them.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,7 +10,7 @@ struct GateOptions {
   std::string baseline, candidate, kind, suite;
   std::string save, against;   ///< files of stored baselines; empty = none
   bool force = false;          ///< of `save`: replace a file that holds another baseline
-  std::string build_baseline;  ///< a commit, whose merge base with the checked out one is built; empty = none
+  std::string build_baseline;  ///< a commit; its merge base with HEAD is built; empty = none
   std::vector<std::string> cases, fail_on;
   std::string limit;   ///< "1%" or "0.01"; empty = 1 %
   std::string counts;  ///< a word of count_words; empty = auto

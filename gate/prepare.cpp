@@ -1,4 +1,4 @@
-// The cases of a gate that starts programs.
+// Prepares the cases of a gate that starts programs: finds, calibrates and counts them.
 #include "gate/prepare.hpp"
 
 #include <unistd.h>
@@ -22,7 +22,7 @@ void draw(const std::string& text) {
   std::fflush(stderr);
 }
 
-/// The units that are stored of each case.
+/// The stored units of work of each case.
 std::vector<long long> stored_units(const StoredBaseline& stored, const std::vector<std::string>& cases) {
   std::vector<long long> out;
   for (const auto& name : cases)
@@ -38,7 +38,7 @@ std::vector<std::string> cases_of(Side side, ComparedKind kind, const GateComman
   return cases;
 }
 
-/// Cases of all sides that are measured, and of what is stored.
+/// The cases that all measured sides and the stored baseline have.
 std::vector<std::string> cases_of_all(ComparedKind kind, const GateOptions& o, const GateCommands& commands, ChildKeeper& keeper,
                                       std::vector<GateLeftOut>& left_out, const StoredBaseline* stored) {
   std::vector<std::string> of[2];
@@ -110,24 +110,26 @@ void prepare(Prepared& p, ComparedKind kind, const GateOptions& o, ChildKeeper& 
     return;
   }
   std::vector<std::string> cases = cases_of_all(kind, o, p.commands, keeper, left_out, stored);
+  if (cases.empty()) no_case_left(p, o, stored != nullptr, left_out);
   std::vector<long long> repeat;
   if (stored != nullptr) repeat = stored_units(*stored, cases);
   if (kind == ComparedKind::benchmark) {
-    p.kind = benchmark_kind(p.commands, keeper, std::move(cases), std::move(repeat), seed, left_out);
+    p.kind = benchmark_kind(p.commands, keeper, std::move(cases), std::move(repeat), seed);
   } else {
-    if (stored == nullptr) repeat = calibrate(p.commands, keeper, cases, left_out);
     p.kind = worker_kind(p.commands, keeper, std::move(cases), std::move(repeat), seed);
     if (kind == ComparedKind::worker) p.kind.clock = "the worker's own";
   }
-  if (!p.kind.cases.empty()) return;
+}
+
+void no_case_left(const Prepared& p, const GateOptions& o, bool against_stored, const std::vector<GateLeftOut>& left_out) {
   std::string why = o.cases.empty() ? "" : " that --cases names";
   if (!left_out.empty()) why += fmt::format("; \"{}\": {}", printable_line(left_out[0].name.substr(0, 80)), left_out[0].why);
-  throw Failure(Exit::no_baseline, p.commands.alone() && stored == nullptr
+  throw Failure(Exit::no_baseline, p.commands.alone() && !against_stored
                                        ? "nothing can be measured: the program has no case" + why
                                        : "nothing can be compared: the two sides have no case in common" + why);
 }
 
-Counts count_cases(const Prepared& p, ComparedKind kind, CountWish wish, const CountTools& tools, ChildKeeper& keeper, ProgressLine& line) {
+Counts count_cases(Prepared& p, ComparedKind kind, CountWish wish, const CountTools& tools, ChildKeeper& keeper, ProgressLine& line) {
   const std::size_t n = p.kind.cases.size();
   if (wish == CountWish::off) return no_counts(tools, n);
   const auto tell = [&](std::size_t i) { line.show(fmt::format("counting: case {} of {}", i + 1, n)); };

@@ -1,4 +1,4 @@
-// The cases of a gate that starts programs: found on both sides, given their units of work, counted.
+// Prepares the cases of a gate that starts programs: finds them on both sides, sets their units of work, and counts.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -33,7 +33,7 @@ class ProgressLine {
 /// "AMD EPYC, 2 cores, load 0.3".
 std::string host_text();
 
-/// What a gate that starts programs has while it runs: a stop by signals, its children, the seed of the order within pairs.
+/// State of a running gate that starts programs: a stop by signals, its children, the seed of the order within pairs.
 struct GateProcesses {
   explicit GateProcesses(const GateOptions& options);
   ChildRules rules() const { return {deadline, &stop}; }
@@ -45,14 +45,14 @@ struct GateProcesses {
   std::uint64_t seed;
 };
 
-/// The program that runs, and a path as a word of a command line.
+/// The path of the running program, and a path as a word of a command line.
 std::string this_program();
 std::string quoted_word(const std::string& path);
 
 /// Refuses flags that have no effect on programs of this kind. Failure usage.
 void check_flags_of_kind(const GateOptions& options, ComparedKind kind);
 
-/// Of this machine, and of the program where it is a build of ours. times, load: see conditions_here().
+/// Conditions of this machine, and of the program if it is a build of ours. times, load: see conditions_here().
 std::vector<Condition> conditions_of(ComparedKind kind, const GateCommands& commands, bool times, bool load, GateProcesses& processes);
 
 /// The words behind the program of a command line: "worker" and the suite of the kind self.
@@ -67,15 +67,19 @@ struct Prepared {
   Prepared& operator=(const Prepared&) = delete;
 };
 
-/// Finds the cases that all sides have and --cases names, and the units of work of a repetition of each; `stored`, where there is one, is
-/// the baseline, whose units are kept. What is not compared goes to `left_out`. Failure no_baseline where no case is left; runs_failed.
+/// Finds the cases that all sides have and --cases names, and the units of work of a repetition of each. `stored`, if given, is the
+/// baseline, whose units are kept. Other cases go to `left_out`. Failure no_baseline where there is no case; runs_failed.
 void prepare(Prepared& p, ComparedKind kind, const GateOptions& options, ChildKeeper& keeper, std::uint64_t seed,
              std::vector<GateLeftOut>& left_out, const StoredBaseline* stored = nullptr);
 
-/// Counts of its cases; none where the wish is off.
-Counts count_cases(const Prepared& p, ComparedKind kind, CountWish wish, const CountTools& tools, ChildKeeper& keeper, ProgressLine& line);
+/// Failure no_baseline: the sides have no case in common, or one of them refuses each; with the first of these reasons.
+[[noreturn]] void no_case_left(const Prepared& p, const GateOptions& options, bool against_stored,
+                               const std::vector<GateLeftOut>& left_out);
 
-// `gate --build-baseline REF`: builds the commit from which the checked out one has branched off, to be compared with on this machine.
+/// Counts of its cases; none where the wish is off. Cases that are refused meanwhile go to its kind.
+Counts count_cases(Prepared& p, ComparedKind kind, CountWish wish, const CountTools& tools, ChildKeeper& keeper, ProgressLine& line);
+
+// `gate --build-baseline REF`: builds the commit from which HEAD has branched off, to be compared with on this machine.
 
 struct BuiltBaseline {
   std::string program;   ///< odrpo-bench of the merge base
@@ -83,16 +87,15 @@ struct BuiltBaseline {
   bool is_head = false;  ///< it is the commit that is checked out: nothing but uncommitted changes can differ
 };
 
-/// In the git work tree around the current folder: the merge base of `reference` and HEAD, checked out in build/baseline/HASH/source as a
-/// work tree of its own and built in build/baseline/HASH/build as a release with microbenchmarks. What an earlier call has built is kept;
-/// what it has left half done, or somebody has changed there, is made as the commit has it. `tell` is called before each step. Failure
-/// usage: no work tree, no such commit, nothing in common; io: another gate builds there; runs_failed: git or cmake fails, with the end of
-/// what it wrote.
+/// Finds the merge base of `reference` and HEAD in the git work tree around the current folder. Checks it out in build/baseline/HASH/source
+/// as a work tree of its own. Builds it in build/baseline/HASH/build as a release with microbenchmarks. Keeps what an earlier call has
+/// built; resets unfinished or changed files to the commit. Calls `tell` before each step. Failure usage: no work tree, no such commit,
+/// nothing in common; io: another gate builds there; runs_failed: git or cmake fails, with the end of its output.
 BuiltBaseline build_baseline(const std::string& reference, const std::atomic<bool>& stop, ChildKeeper& keeper,
                              const std::function<void(const std::string&)>& tell);
 
-/// Two builds are compared where they have the same compiler, flags and build type. Failure no_baseline, with what differs, as their
-/// --version says; of a program that says nothing nothing is known.
+/// Builds are compared only if their compiler, flags and build type are equal. Failure no_baseline, with what differs, as their --version
+/// reports it. A program that reports nothing is not checked.
 void check_equal_builds(const std::string& one, const std::string& other, const std::atomic<bool>& stop, ChildKeeper& keeper);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// A gate of two programs, or of one against what is stored of another.
+// Runs a gate of two programs, or of one program against a stored baseline.
 #include "gate/programs.hpp"
 
 #include <fmt/format.h>
@@ -18,30 +18,21 @@
 namespace odrpo {
 namespace {
 
-/// Of a gate against what is stored: sessions differ more than a gate's pairs, so less is promised (docs/gate-details.md).
+/// For a stored baseline: its sessions differ more than a gate's pairs, so `same` is wider (docs/gate-details.md).
 constexpr double same_as_stored = 0.10;
 constexpr int looks_against_stored[] = {10, 20};
 
-/// Checksums alone: a block of every case, whose times nobody looks at.
-GateRun compare_checksums(const GateKind& kind, std::span<const StoredCase> stored) {
-  const std::size_t n = kind.cases.size();
-  GateRun run{std::vector<GateCase>(n), std::vector<Checksums>(n), std::vector<std::vector<double>>(n), std::vector<double>(n)};
-  std::vector<std::size_t> all(n);
-  std::vector<CaseBlock> blocks(n);
-  std::vector<Checksums*> checksums;
-  for (std::size_t i = 0; i < n; ++i) {
-    all[i] = i;
-    run.decisions[i].name = kind.cases[i];
-    if (!stored.empty()) run.checksums[i] = {stored[i].checksum, stored[i].varies};
-    checksums.push_back(&run.checksums[i]);
+/// Failure no_baseline where no case was compared, unless the gate fails by the candidate's fault.
+void check_compared(const GateReport& r, const Prepared& p, const GateOptions& o) {
+  std::vector<GateLeftOut> why;
+  for (std::size_t i = 0; i < r.decisions.size(); ++i) {
+    if (compared(r, i)) return;
+    why.push_back({r.decisions[i].name, r.decisions[i].refusals.text()});
   }
-  kind.block(all, blocks, checksums);
-  for (std::size_t i = 0; i < n; ++i)
-    if (run.checksums[i].differs()) run.decisions[i].differs = true, run.decisions[i].verdict = GateVerdict::different;
-  return run;
+  if (gate_exit(r) != static_cast<int>(Exit::different)) no_case_left(p, o, !o.against.empty(), why);
 }
 
-/// --build-baseline: makes the baseline, and this program the candidate where none is named.
+/// --build-baseline: builds the baseline; this program is the candidate where none is named.
 void build(const GateOptions& o, GateProcesses& processes, GateReport& report) {
   ProgressLine line(o.quiet);
   const BuiltBaseline built =
@@ -56,8 +47,8 @@ void build(const GateOptions& o, GateProcesses& processes, GateReport& report) {
   report.candidate = quoted_word(self);
 }
 
-/// Is the stored baseline of such conditions as these? Failure no_baseline with what differs or is missing. Without a stored load none is
-/// measured.
+/// Failure no_baseline, with what differs or is missing, unless the stored baseline has the conditions of now. Measures the load only if
+/// one is stored.
 void check_conditions(const StoredBaseline& stored, const std::string& path, bool timed, const Prepared& p, ComparedKind kind,
                       GateProcesses& processes) {
   const bool load = std::any_of(stored.conditions.begin(), stored.conditions.end(), [](const Condition& c) { return c.name == "load"; });
@@ -68,7 +59,7 @@ void check_conditions(const StoredBaseline& stored, const std::string& path, boo
                                                differ, timed ? "\n--only-counts needs fewer of them" : ""));
 }
 
-/// Leaves of the stored cases those that are compared, in their order.
+/// Keeps only the stored cases that are compared, in their order.
 void keep_cases(StoredBaseline& stored, const std::vector<std::string>& names) {
   StoredBaseline kept = stored;
   kept.cases.clear(), kept.counts.clear();
@@ -78,7 +69,7 @@ void keep_cases(StoredBaseline& stored, const std::vector<std::string>& names) {
   stored = std::move(kept);
 }
 
-/// Puts the stored counts beside those of the candidate; what has been counted in another way is left out.
+/// Puts the stored counts beside the candidate's. Leaves out what was counted in another way.
 void against_stored(Counts& counts, const StoredBaseline& stored) {
   for (std::size_t i = 0; i < counts.of_case.size(); ++i) {
     std::vector<GateCount> both;
@@ -176,11 +167,14 @@ int programs_gate(const GateOptions& o) {
       };
       run = measure(p.kind, how);
     }
-    for (std::size_t i = 0; i < p.kind.cases.size(); ++i)
+    report.decisions = std::move(run.decisions);
+    for (std::size_t i = 0; i < p.kind.cases.size(); ++i) {
+      if (!compared(report, i)) counts.of_case[i].clear();
       report.measured.push_back({p.kind.repeat[i], run.baseline_ns[i], p.kind.clock, std::move(run.cpu[i]), std::move(counts.of_case[i]),
                                  run.checksums[i].of_baseline(), run.checksums[i].of_candidate(), run.checksums[i].varies()});
+    }
+    check_compared(report, p, o);
     say_counted_by(report, counts.no_instructions, counts.no_allocations);
-    report.decisions = std::move(run.decisions);
     if (!report.timed) judge_counts(report);
   }
   report.out_of_time = run.out_of_time;

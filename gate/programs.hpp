@@ -1,4 +1,4 @@
-// What a gate of programs or of results does, as `gate` calls it. First: two programs, or one against what is stored of another.
+// Declares the gates of programs and of results, as `gate` calls them. First: two programs, or one against a stored baseline.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -15,19 +15,19 @@
 
 namespace odrpo {
 
-/// Counts, measures, prints, and writes the reports that were asked for. The exit code of gate_exit(). Failure usage, io, runs_failed,
-/// no_baseline, stopped; bad_input as read_stored().
+/// Counts, measures, prints, and writes the reports that were asked for. Returns gate_exit(). Failure usage, io, runs_failed, no_baseline,
+/// stopped; failures of read_stored().
 int programs_gate(const GateOptions& options);
 
 // `gate --save FILE.json`: measures a program alone, so that later ones can be compared with it.
 
-/// Writes the file, or adds a session to one that holds the same program under the same conditions. Failure io where it holds another one
-/// and there is no --force; usage, runs_failed, no_baseline, stopped.
+/// Writes the file, or adds a session to one that holds the same program under the same conditions. Failure io where it holds another
+/// program and there is no --force; usage, runs_failed, no_baseline, stopped.
 int save_gate(const GateOptions& options);
 
-// `gate --self-test`: how often the gate is wrong and how much it sees on this host, with work whose true change is known.
+// `gate --self-test`: how often the gate is wrong, and which changes it finds on this host, with work whose true change is known.
 
-/// A case of `worker --self-test`: the candidate does `added` times as much work more.
+/// A case of `worker --self-test`: the candidate does the share `added` of more work.
 struct KnownChange {
   const char* name;
   double added;
@@ -46,9 +46,9 @@ struct SelfTestRow {
   double added = 0;  ///< 0.02 = 2 % more work in the candidate
   /// [trials] 0 or 1: how this gate ended
   std::vector<double> slower, faster, void_control, inconclusive;
-  /// What other methods say of the recordings of the trial's first look: alarms of two means 5 % apart, and of Mann and Whitney's U test
-  /// with p < .05. Of all recordings, whose sides are interleaved; and of the baseline's in the first half of the blocks and the
-  /// candidate's in the second half, as two programs run one after the other give.
+  /// Alarms of other methods on the recordings of the trial's first look: two means 5 % apart; Mann and Whitney's U test with p < .05.
+  /// `interleaved`: all recordings. `in_sequence`: the baseline's of the first half of the blocks and the candidate's of the second half,
+  /// as two programs run one after the other.
   struct Others {
     std::vector<double> two_means, u_test;  ///< [trials] 0 or 1
   };

@@ -1,4 +1,4 @@
-// `gate --save FILE.json`: measures a program alone.
+// Measures a program alone and saves it as a baseline: `gate --save FILE.json`.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -48,9 +48,10 @@ std::string another(const StoredBaseline& old, const StoredBaseline& now) {
 }
 
 /// Adds the new session to the old ones, and keeps their counts.
-void add_session(const GateOptions& o, const StoredBaseline& old, StoredBaseline& now) {
+void add_session(const GateOptions& o, const StoredBaseline& old, StoredBaseline& now, const std::vector<GateLeftOut>& left_out) {
   if (old.cases.size() != now.cases.size())
-    refuse(o, fmt::format("it has {} cases, and this program {}", old.cases.size(), now.cases.size()));
+    refuse(o, fmt::format("it has {} cases, and this program {}{}", old.cases.size(), now.cases.size(),
+                          left_out.empty() ? "" : fmt::format("; \"{}\": {}", short_text(left_out[0].name, 80), left_out[0].why)));
   for (std::size_t i = 0; i < now.cases.size(); ++i) {
     const StoredCase& was = old.cases[i];
     if (was.name != now.cases[i].name || was.checksum != now.cases[i].checksum || was.varies != now.cases[i].varies)
@@ -67,7 +68,7 @@ void add_session(const GateOptions& o, const StoredBaseline& old, StoredBaseline
   now.allocations_by = old.allocations_by;
 }
 
-/// The file that is there, to which a session can be added; none: there is none, or it is to be replaced.
+/// The existing file, to which a session can be added. None if there is no file, or it is to be replaced.
 std::optional<StoredBaseline> earlier(const GateOptions& o, const StoredBaseline& now) {
   if (o.force || !exists(o.save)) return std::nullopt;
   StoredBaseline old = read_stored(o.save);
@@ -76,7 +77,7 @@ std::optional<StoredBaseline> earlier(const GateOptions& o, const StoredBaseline
   return old;
 }
 
-/// Of the gates that save in a folder one reads and writes at a time, where the file system has flock.
+/// Lets one gate at a time read and write in a folder, where the file system has flock.
 class OneAtATime {
  public:
   explicit OneAtATime(const std::string& path) {
@@ -127,26 +128,30 @@ int save_gate(const GateOptions& o) {
     const GateSession session = measure_alone(p.kind, timed ? blocks_of_session : 1, o.max_seconds, [&](const GateProgress& at) {
       line.show(fmt::format("block {} of {}", at.block + 1, at.next_look));
     });
+    for (const auto& [i, refusals] : session.refused)
+      left_out.push_back({p.kind.cases[i], fmt::format("{}: {}", verdict_word(*refusals.verdict()), refusals.text())});
+    if (session.refused.size() == p.kind.cases.size()) no_case_left(p, o, false, left_out);
     GateReport counted;  // for its words
     for (std::size_t i = 0; i < p.kind.cases.size(); ++i) {
+      if (session.refused.contains(i)) continue;
       const Checksums& sums = session.checksums[i];
       stored.cases.push_back({p.kind.cases[i], p.kind.repeat[i], sums.of_baseline(), sums.varies(), {}});
       if (timed) stored.cases.back().sessions = {session.ns[i]};
       counted.measured.emplace_back();
       counted.measured.back().counts = counts.of_case[i];
+      stored.counts.push_back(std::move(counts.of_case[i]));
     }
     say_counted_by(counted, counts.no_instructions, counts.no_allocations);
     if (const std::string why = why_nothing_counted(counted); !timed && !why.empty()) throw Failure(Exit::no_baseline, why);
     stored.counted_by = counted.counted_by;
     stored.allocations_by = counted.allocations_by;
-    stored.counts = std::move(counts.of_case);
   }
   {
     const OneAtATime turn(o.save);
     const bool counted = !old;
     old = earlier(o, stored);  // again: another gate may have saved a session meanwhile
     if (!old && !counted && !o.force) refuse(o, "it went away while this gate measured");
-    if (old) add_session(o, *old, stored);
+    if (old) add_session(o, *old, stored, left_out);
     write_output(o.save, stored_json(stored));
   }
   if (o.quiet) return static_cast<int>(Exit::ok);

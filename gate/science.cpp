@@ -1,4 +1,4 @@
-// `gate --science`: reads two files, refuses what cannot be compared, and reports.
+// Reads two result files, refuses files that cannot be compared, and reports: `gate --science`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ ScienceMargins read_margins(const std::vector<std::string>& given) {
   return margins;
 }
 
-/// Does a run that both files have name this world, rater or policy?
+/// True if a run that both files have names this world, rater or policy.
 bool named_by_common_run(const std::array<const ResultFile*, 2>& files, const char* column, std::string_view name) {
   const Column* const names = files[0]->column(column);
   if (names == nullptr || names->numeric) return true;
@@ -55,7 +55,7 @@ bool named_by_common_run(const std::array<const ResultFile*, 2>& files, const ch
   return false;
 }
 
-/// Settings that change no run of both files: which runs there are, how they are shown, worlds, raters and policies that none has.
+/// True for settings that change no common run: which runs there are, how they are shown, and unused worlds, raters and policies.
 bool changes_no_run(std::string_view key, const std::array<const ResultFile*, 2>& files) {
   if (key == "suite.seed" || key == "suite.seeds") return true;
   for (const std::string_view table : {"grid.", "table.", "gate.", "limits."})
@@ -68,14 +68,14 @@ bool changes_no_run(std::string_view key, const std::array<const ResultFile*, 2>
   return false;
 }
 
-/// Failure no_baseline, with what differs, unless runs of one id have one configuration but for the suite's seed.
+/// Failure no_baseline, with what differs, unless runs of one id have one configuration, apart from the suite's seed.
 void check_comparable(const ScienceReport& r, const std::array<const ResultFile*, 2>& files) {
   const auto refuse = [](const std::string& text) { throw Failure(Exit::no_baseline, text); };
   if (r.file[0].suite != r.file[1].suite)
     refuse(fmt::format("nothing can be compared: OLD is of suite \"{}\", NEW of \"{}\"", printable_line(r.file[0].suite),
                        printable_line(r.file[1].suite)));
   if (r.diff.common == 0) refuse("nothing can be compared: the two files have no run in common");
-  if (r.diff.other_key == 0) return;  // whatever is written otherwise, every run has the same settings
+  if (r.diff.other_key == 0) return;  // texts may differ, but every run has the same settings
   std::string list;
   std::size_t count = 0;
   for (const SettingDiff& s : r.diff.settings) {
@@ -94,7 +94,7 @@ std::vector<RunCurve> curves_of(const ResultFile& file, const std::string& path,
   return read_curve(path, curve, rows, file.digest, limits);
 }
 
-/// Curves for the steps; or why they are not compared.
+/// Reads the curves for the steps, or says why steps are not compared.
 void read_curves(ScienceReport& r, const ResultFile& a, const ResultFile& b, const ReadLimits& limits, std::vector<RunCurve>& of_a,
                  std::vector<RunCurve>& of_b) {
   if (r.other_seed) {

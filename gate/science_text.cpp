@@ -1,4 +1,4 @@
-// What `gate --science` says: sentences, a page of text, JSON, findings.
+// Writes what `gate --science` reports: sentences, a page of text, JSON, findings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr std::size_t most_cells = 20;
 
 std::string_view science_word(ScienceVerdict v) { return word_of(std::span<const Word<ScienceVerdict>>(science_verdict_words), v); }
 
-/// Of a measure in its unit: levels, or percent.
+/// The value of a measure in its unit: levels, or percent.
 double in_unit(int metric, double value) { return metric == science_quality ? value : 100 * value; }
 const char* unit_of(int metric) { return metric == science_quality ? "levels" : metric == science_gain ? "% of the possible" : "%"; }
 std::string number_text(int metric, double value) {
@@ -37,7 +37,7 @@ std::string margin_text(int metric, double margin) {
   return fmt::format("{:g}{}", in_unit(metric, margin), metric == science_quality ? " levels" : " %");
 }
 
-/// Is it why a cell is not the same?
+/// True if this measure is a reason why a cell is not the same.
 bool outside(const ScienceMeasure& m) { return m.undefined > 0 || (m.test.difference.n > 0 && (!m.test.within || m.never > 0)); }
 
 /// The measure that differs by the largest part of its margin.

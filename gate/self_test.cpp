@@ -1,4 +1,4 @@
-// `gate --self-test`: trials of the gate on work whose true change is known, and what other methods say of the same recordings.
+// Runs trials of the gate on work whose true change is known, and other methods on the same recordings: `gate --self-test`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ SelfTest run_self_test(const SelfTestOptions& o, ChildKeeper& keeper, const std:
   const auto begin = Clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  const TemporaryFolder folder;  // a copy, as two builds are two files, whose code the caches do not share
+  const TemporaryFolder folder;  // a copy: two builds are two files, whose code the caches do not share
   const std::string copy = folder.path / "odrpo-bench";
   std::error_code error;
   if (!std::filesystem::copy_file(self, copy, error)) fail(Exit::io, "cannot copy this program to {}: {}", copy, error.message());
@@ -59,10 +59,7 @@ SelfTest run_self_test(const SelfTestOptions& o, ChildKeeper& keeper, const std:
                                               find_command("--self-test", {copy, "worker", "--self-test", side_names[candidate]}), o.rules);
   std::vector<std::string> cases;
   for (const KnownChange& change : known_changes) cases.emplace_back(change.name);
-  std::vector<GateLeftOut> left_out;
-  std::vector<long long> repeat = calibrate(commands, keeper, cases, left_out);
-  if (!left_out.empty()) fail(Exit::runs_failed, "the self-test's case \"{}\" cannot be measured: {}", left_out[0].name, left_out[0].why);
-  const GateKind kind = worker_kind(commands, keeper, cases, repeat, o.seed);
+  const GateKind kind = worker_kind(commands, keeper, cases, {}, o.seed);
 
   SelfTest test;
   for (const KnownChange& change : known_changes) {
@@ -85,10 +82,12 @@ SelfTest run_self_test(const SelfTestOptions& o, ChildKeeper& keeper, const std:
     };
     how.record = [&](std::size_t i, const CaseBlock& block) { recorded[i].add(block, o.gate.looks[0]); };
     const GateRun run = measure(kind, how);
-    if (run.out_of_time && trial > 0) break;  // broken off: it counts for nothing
+    if (run.out_of_time && trial > 0) break;  // an unfinished trial does not count
     after = elapsed();
     for (std::size_t i = 0; i < kind.cases.size(); ++i) {
       SelfTestRow& row = test.rows[i];
+      if (const std::string why = run.decisions[i].refusals.text(); !why.empty())
+        fail(Exit::runs_failed, "the self-test's case \"{}\" cannot be measured: {}", kind.cases[i], why);
       const GateVerdict verdict = *run.decisions[i].verdict;
       row.slower.push_back(verdict == GateVerdict::slower);
       row.faster.push_back(verdict == GateVerdict::faster);
@@ -108,7 +107,7 @@ SelfTest run_self_test(const SelfTestOptions& o, ChildKeeper& keeper, const std:
   return test;
 }
 
-// What `gate --self-test` found, as text and as JSON.
+// The results of `gate --self-test` as text and as JSON.
 
 namespace {
 

@@ -1,4 +1,4 @@
-// A stored baseline as JSON.
+// Writes a stored baseline as JSON, and reads it back.
 #include "gate/stored.hpp"
 
 #include <fmt/format.h>
@@ -37,14 +37,6 @@ std::string text_of_file(const std::string& path) {
   }
   if (file.bad()) fail(Exit::io, "cannot read '{}'", path);
   return text;
-}
-
-/// Line and column (in bytes, from 1) of a byte of a text.
-std::string place_of(const std::string& text, std::size_t byte) {
-  const std::string_view before = std::string_view(text).substr(0, std::min(byte, text.size()));
-  const auto lines = std::count(before.begin(), before.end(), '\n');
-  const std::size_t line_begin = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-  return fmt::format("{}:{}", lines + 1, std::max<std::size_t>(before.size() - line_begin, 1));
 }
 
 /// A value of the file with its place in it: "cases[3].repeat".
@@ -98,7 +90,7 @@ GateCount read_count(const Value& v) {
   return count;
 }
 
-/// Units 0: of a benchmark whose library takes a time alone.
+/// Units are 0 for a benchmark whose library takes only a time.
 StoredCase read_case(const Value& v, std::size_t sessions, long long least_units) {
   StoredCase c;
   c.name = v.member("case").text();
@@ -119,7 +111,7 @@ StoredCase read_case(const Value& v, std::size_t sessions, long long least_units
   return c;
 }
 
-/// Parses the text; no key may be twice in an object, and nothing nested as no stored baseline is.
+/// Parses the text. Refuses a key that is twice in an object, and nesting deeper than that of a stored baseline.
 Json parse(const std::string& text, const std::string& path) {
   const auto keys = unique_keys<Json>([&](const std::string& key) { refuse_file(path, fmt::format("`{}` is there twice in one object", key)); });
   const auto watch = [&](int depth, Json::parse_event_t event, Json& value) {
@@ -130,7 +122,8 @@ Json parse(const std::string& text, const std::string& path) {
     return Json::parse(text, watch);
   } catch (const Json::parse_error& error) {
     const std::string what = error.what();
-    fail(Exit::bad_input, "{}:{}: {}", path, place_of(text, error.byte),
+    const auto [line, column] = place_of(text, error.byte);
+    fail(Exit::bad_input, "{}:{}:{}: {}", path, line, column,
          what.substr(what.find("syntax error") == std::string::npos ? 0 : what.find("syntax error")));
   } catch (const Json::exception& error) {  // a number that no double holds
     refuse_file(path, error.what());

@@ -1,4 +1,4 @@
-// A stored baseline: times, counts and checksums of a program, to be compared with later (`gate --save`, `gate --against`).
+// Defines a stored baseline: times, counts and checksums of a program, for later comparisons (`gate --save`, `gate --against`).
 #pragma once
 #include <string>
 #include <vector>
@@ -24,8 +24,8 @@ struct StoredBaseline {
 
 /// As JSON.
 std::string stored_json(const StoredBaseline& stored);
-/// Reads it back. Failure io; bad_input with path:line:column where it is no JSON, with the place in it where a value is none of a stored baseline,
-/// and where it was changed after it was saved.
+/// Reads it back. Failure io. Failure bad_input for invalid JSON, with path:line:column; for a value that no stored baseline has, with its
+/// place in the JSON; for a file that was changed after it was saved.
 StoredBaseline read_stored(const std::string& path);
 /// The same of the file's text.
 StoredBaseline parse_stored(const std::string& text, const std::string& path);

@@ -89,7 +89,7 @@ class HalvesTable {
   AlignedFloats low_, high_;
 };
 
-/// One table with a row of values for every histogram.
+/// One table with a row of values for every histogram of a group's scores.
 class HistogramTable {
  public:
   /// `fill(scores, n, out)` computes out[n][members] from scores[n][members] of n groups. It is called once, with a group for every

@@ -7,9 +7,9 @@
 
 namespace odrpo {
 
-/// The functions with which an engine multiplies row-major matrices. C = A B, or with `add` C += A B. C is m x n, B is k x n, and rows of
-/// A, B and C are lda, ldb and ldc floats apart. `plain` takes A as m x k, `transposed` as k x m (for A' B). An engine gives the same bits
-/// for equal calls on one kind of processor; two engines differ in the last bits.
+/// The functions with which a ProductEngine multiplies row-major matrices. C = A B, or with `add` C += A B. C is m x n, B is k x n, and
+/// rows of A, B and C are lda, ldb and ldc floats apart. `plain` takes A as m x k, `transposed` as k x m (for A' B). An engine gives the
+/// same bits for equal calls on one kind of processor; two engines differ in the last bits.
 struct Products {
   using Product = void (*)(int m, int n, int k, const float* a, std::ptrdiff_t lda, const float* b, std::ptrdiff_t ldb, float* c,
                            std::ptrdiff_t ldc, bool add);

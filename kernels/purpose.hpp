@@ -4,8 +4,8 @@
 
 namespace odrpo {
 
-/// What a random word is drawn for. All results depend on these numbers: never reuse or renumber one. Comments say what the counter's
-/// components mean: "block = 4 rollouts" means that one block has the words of four rollouts.
+/// What a random word is drawn for. All results depend on these numbers: never reuse or renumber one. Comments give the counter's
+/// components: "step = epoch", or "block = 4 rollouts" if one block of the counter has the words of four rollouts.
 enum class Purpose : std::uint32_t {
   derive = 1,          ///< 64-bit random keys, from a suite's seed
   order = 2,           ///< order of prompts in an epoch: step = epoch
@@ -23,10 +23,10 @@ enum class Purpose : std::uint32_t {
   world_residual = 19,   ///< the part of quality that the features do not explain: block = 2 normal numbers
   world_hack = 20,       ///< whether a response hacks the reward: block = 4 responses
   world_response = 21,   ///< which responses of a file a prompt gets: block = 4 choices
-  trait_spread = 32,     ///< how noisy the rater is about a prompt (class of sigma)
+  trait_spread = 32,     ///< the class of noise (spread_class) that the rater has for a prompt
   trait_veto = 33,       ///< whether a response is ambiguous, and its class of vetoes: block = response, or step = hash of its text
-  trait_offset = 34,     ///< how severe the rater is towards a prompt (class of severity)
-  trait_response = 35,   ///< how noisy the rater is about a response (class of sigma): block = response, or step = hash of its text
+  trait_offset = 34,     ///< the class of severity (offset_class) that the rater has for a prompt
+  trait_response = 35,   ///< the class of noise that the rater has for a response: block = response, or step = hash of its text
   trait_judge = 36,      ///< which judge of a panel is the first to rate a prompt
   trait_error = 37,      ///< class of a judge's lasting error about a response: step = judge, block = response; or hash of its text, judge
   trait_bias = 38,       ///< class of the error about a response that all calls share: counter as for trait_response
@@ -40,7 +40,7 @@ enum class Purpose : std::uint32_t {
 
   transformer_start = 64,  ///< initial weights of a transformer: step = part, prompt = matrix, block = 2 normal numbers
 
-  latent_place = 72,  ///< quality on a judge's latent scale: centre of the prompt (step 0), terms of a response (step = response + 1)
+  latent_place = 72,  ///< quality on a judge's latent scale: centre of a prompt (step 0), a response's own part (step = response + 1)
   latent_judge = 73,  ///< lasting errors of judges about a response: step = response, block = 2 judges
   latent_call = 74,   ///< errors of single calls about a response: step = response, block = 2 calls
   latent_outlier = 75,  ///< outliers among the scores of a response (= step): block 0 its own veto, later blocks = 2 scores each

@@ -14,7 +14,7 @@ struct Words4 {
   std::uint32_t x[4];
 };
 
-/// The four random words of (key, purpose, step, prompt, block), by Random123's Philox4x32 with 10 rounds.
+/// Returns the four random words of a random key and the counter (purpose, step, prompt, block), by Random123's Philox4x32 with 10 rounds.
 ODRPO_HD Words4 draw(std::uint64_t key, Purpose purpose, std::uint32_t step, std::uint32_t prompt, std::uint32_t block) {
   const philox4x32_ctr_t counter = {{static_cast<std::uint32_t>(purpose), step, prompt, block}};
   const philox4x32_key_t k = {{static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32)}};

@@ -1,4 +1,4 @@
-// Draws random words for a whole batch at once, four blocks per vector: the same words as draw() of kernels/random.hpp.
+// Draws random words for a whole batch at once, four counter blocks per SIMD vector: the same words as draw() of kernels/random.hpp.
 #pragma once
 #include <cstdint>
 

@@ -1,11 +1,11 @@
-// Computes Philox4x32-10 on four blocks per vector. Each 64-bit lane has a 32-bit word in its low half; its upper half has no meaning.
+// Computes Philox4x32-10 on four counter blocks per SIMD vector. A 64-bit lane has a 32-bit word in its low half; its upper half has no meaning.
 #include "kernels/random.hpp"
 #include "kernels/random_batch.hpp"
 #include "kernels/simd.hpp"
 
 namespace odrpo::ODRPO_ISA {
 
-// The two 32-bit halves of the key in each of the ten rounds.
+// The two 32-bit halves of the random key in each of the ten rounds.
 struct RoundKeys {
   u64x4 k0[10], k1[10];
 };
@@ -21,7 +21,7 @@ ODRPO_HD RoundKeys round_keys(std::uint64_t key) {
   return keys;
 }
 
-// The ten rounds for four counters at once. Multipliers and key increments are Philox's constants.
+// Does the ten rounds for four counters at once. Multipliers and key increments are Philox's constants.
 ODRPO_HD void philox_rounds(u64x4& c0, u64x4& c1, u64x4& c2, u64x4& c3, const RoundKeys& keys) {
   const u64x4 m0 = {PHILOX_M4x32_0, PHILOX_M4x32_0, PHILOX_M4x32_0, PHILOX_M4x32_0};
   const u64x4 m1 = {PHILOX_M4x32_1, PHILOX_M4x32_1, PHILOX_M4x32_1, PHILOX_M4x32_1};
@@ -59,7 +59,7 @@ static void fill(std::uint32_t* out, std::uint64_t key, Purpose purpose, std::ui
       u64x4 c0 = {what, what, what, what}, c1 = {when, when, when, when};
       u64x4 c2 = *reinterpret_cast<const u64x4_loose*>(prompts + n), c3 = *reinterpret_cast<const u64x4_loose*>(places + n);
       philox_rounds(c0, c1, c2, c3, keys);
-      // (word0, word1) and (word2, word3) of a block become neighbours
+      // (word0, word1) and (word2, word3) of a counter block become neighbours
       const u64x4 w01 = (c0 & 0xffffffffu) | (c1 << 32), w23 = (c2 & 0xffffffffu) | (c3 << 32);
       const u64x4 low = __builtin_shufflevector(w01, w23, 0, 4, 1, 5), high = __builtin_shufflevector(w01, w23, 2, 6, 3, 7);
       std::uint32_t tail[16], *to = here - n >= 4 ? out + 4 * (start + n) : tail;

@@ -56,7 +56,7 @@ ODRPO_HD f32x8 sqrt(f32x8 x) {
   return r;
 #endif
 }
-/// The 64-bit products of the low 32 bits of each lane.
+/// Multiplies lane by lane: the low 32 bits of `a` times those of `b`, to 64 bits.
 ODRPO_HD u64x4 multiply_low(u64x4 a, u64x4 b) {
 #if defined(__AVX2__)
   return (u64x4)_mm256_mul_epu32((__m256i)a, (__m256i)b);
@@ -163,7 +163,7 @@ ODRPO_HD f32x8 max_rows(f32x8 rows[8]) {
   return max(max(max(rows[0], rows[4]), max(rows[2], rows[6])), max(max(rows[1], rows[5]), max(rows[3], rows[7])));
 }
 
-/// In how many lanes a comparison is true.
+/// Returns in how many lanes a comparison is true.
 ODRPO_HD int count_true(i32x8 mask) {
 #if defined(__AVX2__)
   return __builtin_popcount(static_cast<unsigned>(_mm256_movemask_ps((__m256)mask)));

@@ -1,5 +1,5 @@
-// Makes the processor treat subnormal numbers as zero while an object lives. Arithmetic with them is often ten times slower, and training
-// does not need them.
+// Makes the processor treat subnormal numbers as zero, from an object's constructor to its destructor. Arithmetic with them is often ten
+// times slower, and training does not need them.
 #pragma once
 #include <cstdint>
 

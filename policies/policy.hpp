@@ -21,7 +21,7 @@ struct TransformerLearning {
   double entropy = 0;     ///< weight of the entropy bonus per token
   int warm_steps = 400;   ///< supervised steps on demonstrations; 0 = start from random weights
   int warm_batch = 64;    ///< demonstrations per supervised step
-  double warm_lr = 3e-3;  ///< of the supervised steps: cosine to zero after a warm-up over 5 % of them
+  double warm_lr = 3e-3;  ///< learning rate of the supervised steps: cosine to zero after a warm-up over 5 % of them
   bool operator==(const TransformerLearning&) const = default;
 };
 inline constexpr OnlyIf supervised_only = above("warm_steps", 0);

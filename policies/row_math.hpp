@@ -6,7 +6,7 @@
 
 namespace odrpo::row_math {
 
-/// Norm of a gradient of n elements, from its sum of squares. A sum near the limits of a float is computed again in double.
+/// Returns the l2 norm of a gradient of n elements from its sum of squares. A sum near the bounds of a float is computed again in double.
 ODRPO_HD double gradient_norm(float square_sum, const float* gradient, int n) {
   double squares = static_cast<double>(square_sum);
   if (!(squares < 1e30 && squares > 1e-30)) {
@@ -19,11 +19,11 @@ ODRPO_HD double gradient_norm(float square_sum, const float* gradient, int n) {
 /// The factor that brings a gradient's norm down to `clip`; 1 if it is smaller or clip is 0.
 ODRPO_HD float clip_factor(double norm, double clip) { return clip > 0 && norm > clip ? static_cast<float>(clip / norm) : 1.0f; }
 
-// Pending steps of a parameter x, with m = its first moment and root = the square root of its second.
+// Applies pending steps (PendingStep in optimizer.hpp) to a parameter x; m = its first moment, root = the square root of its second.
 // Step j: x <- decay_j x + rate_j m / d_j, d_j = root scale_j + eps.
 // Two steps share one division; four share one where the product of their d's can neither underflow nor overflow.
 
-/// The product of four d's fits a float if root is below this and eps_allows_four(eps).
+/// The product d_0 d_1 d_2 d_3 neither overflows nor underflows a float if root is below this and eps_allows_four(eps).
 inline constexpr float highest_root = 1e6f;
 /// math::sqrt(v) < highest_root exactly when v is below this.
 inline constexpr float highest_square = 1e12f;
@@ -60,7 +60,7 @@ ODRPO_HD F taken(const PendingStep& s, F x, F m, F root, float eps) {
   return s.decay * x + m * (s.rate / (root * s.scale + eps));
 }
 
-/// Applies `n` pending steps: calls take() with four, two or one of them, grouped alike on every processor for equal bits.
+/// Applies n pending steps: calls take() with four, two or one of them at a time. All processors group them alike, so results have equal bits.
 template <class Take>
 ODRPO_HD void take_pending(const PendingStep* steps, int n, bool four_at_once, Take take) {
   for (int j = 0; j < n;) {
@@ -78,7 +78,7 @@ ODRPO_HD void take_pending(const PendingStep* steps, int n, bool four_at_once, T
   }
 }
 
-/// Adam's moments after a gradient g: keep = beta^n, n = steps since the last gradient; rest = 1 - beta.
+/// Adam's moments after a gradient g; keep = beta^n, n = number of steps since the last gradient; rest = 1 - beta.
 template <class F>
 ODRPO_HD F first_moment(float keep, F m, float rest, F g) {
   return keep * m + rest * g;
@@ -88,7 +88,7 @@ ODRPO_HD F second_moment(float keep, F v, float rest, F g) {
   return keep * v + rest * (g * g);
 }
 
-/// A rollout's coefficient before scaling: `part`, the term of its advantage, minus the gradient of the k3 estimate of the KL divergence.
+/// Returns a rollout's coefficient before scaling: `part`, which its advantage contributes, minus kl times the gradient of the KL estimate k3.
 template <class F>
 ODRPO_HD F penalised(F part, F probability, float kl, float reference) {
   return kl > 0 ? part - kl * (1.0f - reference / probability) : part;

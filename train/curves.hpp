@@ -36,9 +36,9 @@ struct CurveText {
   const char *name, *unit, *meaning, *runs;
 };
 CurveText curve_text(CurveId id);
-/// True if runs of this world and with these options have the curve.
+/// Returns whether the run that `spec` describes has the curve.
 bool has_curve(const RunSpec& spec, CurveId id);
-/// Number of curves that the run has.
+/// Returns the number of curves that the run has.
 int curve_count(const RunSpec& spec);
 
 }  // namespace odrpo

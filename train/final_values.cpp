@@ -12,7 +12,7 @@
 namespace odrpo {
 namespace {
 
-// Mean of a curve over the steps, by trapezoids between recorded steps.
+// Returns the mean of a curve over the steps, by trapezoids between recorded steps.
 double area(const std::vector<std::int32_t>& step, const std::vector<double>& y) {
   if (step.size() < 2) return y.empty() ? 0 : y.back();
   double sum = 0;
@@ -20,8 +20,8 @@ double area(const std::vector<std::int32_t>& step, const std::vector<double>& y)
   return sum / (step.back() - step.front());
 }
 
-// The seconds that these stages take in a step: the median over the intervals between records, 0 where there is none. The first interval
-// warms up, and counts only where there is no other.
+// Returns the seconds that these stages take together in a step: the median over the intervals between records, 0 if there are none. The
+// first interval warms up, and counts only if there is no other.
 double median_step_seconds(const RunRecord& r, std::initializer_list<Stage> stages) {
   std::vector<double> steps;
   for (std::size_t i = r.step.size() > 2 ? 2 : 1; i < r.step.size(); ++i) {
@@ -34,7 +34,7 @@ double median_step_seconds(const RunRecord& r, std::initializer_list<Stage> stag
   return steps[steps.size() / 2];
 }
 
-// Mean of the values that are numbers; NaN where none is.
+// Returns the mean of the values that are not NaN; NaN if all are.
 double mean_number(const std::vector<double>& y) {
   double sum = 0, count = 0;
   for (const double x : y)

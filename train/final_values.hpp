@@ -25,7 +25,7 @@ struct CollapseWatch {
   double fall;
   std::size_t window;
 
-  // ring buffer of the last T batches, or of all batches of a run shorter than T; the next batch overwrites entry `place`
+  // ring buffer of the last T batches, or of all batches of a run shorter than T; the next batch overwrites index `place`
   std::vector<double> mean, peak_before;
   std::vector<std::int32_t> step;
   std::size_t place = 0;
@@ -35,18 +35,18 @@ struct CollapseWatch {
   double latest = std::numeric_limits<double>::quiet_NaN();  ///< mean of the latest window
   double peak = -std::numeric_limits<double>::infinity();    ///< largest mean of a window so far
   double largest_fall = 0;                                   ///< largest distance of a window's mean below the peak, levels
-  std::size_t low = 0;                                       ///< latest batches, all more than `fall` below the peak before their first
+  std::size_t low = 0;                                       ///< number of latest batches, all more than `fall` below the peak before their first
   std::int32_t collapse_step = -1;                           ///< first step of the collapse; -1 = no collapse
 
   CollapseWatch(const RecordConfig& config, int steps);
   /// Adds the mean observed reward of step t's batch. Do not add a batch without rewards: windows skip it.
   void add(int t, double reward);
 
-  /// has_window(): enough batches for one window. could_tell(): enough for two, without which no collapse can be seen.
+  /// has_window(): there were batches enough for one window. could_tell(): enough for two; fewer cannot show a collapse.
   bool has_window() const { return batches >= static_cast<std::int64_t>(window); }
   bool could_tell() const { return batches >= 2 * static_cast<std::int64_t>(window); }
   bool collapsed() const { return collapse_step >= 0; }
-  /// True if a run that collapsed has recovered: the latest window's mean is at most collapse_fall below the peak.
+  /// Returns whether a run that collapsed has recovered: the latest window's mean is at most collapse_fall below the peak.
   bool back() const { return latest >= peak - fall; }
 
   /// Saves the state to a checkpoint's archive, or loads it (train/checkpoint/checkpoint.hpp).
@@ -59,7 +59,7 @@ struct CollapseWatch {
   }
 };
 
-/// Bytes of memory that a CollapseWatch takes in a run of `steps` steps.
+/// Returns the bytes of memory that a CollapseWatch takes in a run of `steps` steps.
 double watch_bytes(const RecordConfig& config, int steps);
 
 struct RunSpec;
@@ -79,12 +79,12 @@ struct FinalReward {
   double mean() const { return sum / batches; }
 };
 
-/// Values of the curve of this name. Failure internal when the record has none.
+/// Returns the values of the record's curve `name`. Failure `internal` if the record has no such curve.
 const std::vector<double>& curve_of(const RunRecord& r, std::string_view name);
 
 /// Completes a record: computes final values and step_time_median from the curves, drops curves without values, and sets status ok.
-/// `judge_calls`: expected calls of the judge in all steps. `by_judge`: the same calls for each judge of a panel, where the bill needs them
-/// (bills_by_judge()); else empty.
+/// `judge_calls`: expected calls of the judge in all steps. `by_judge`: the same for each judge of a panel, if the price or the time of the
+/// calls depends on who answers (bills_by_judge() in schedule/cost.hpp); else empty.
 void close_record(RunRecord& r, const RunSpec& spec, const Headroom& between, double final_reward, const CollapseWatch& watch,
                   double judge_calls, const CallsByJudge& by_judge = {});
 

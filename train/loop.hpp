@@ -24,7 +24,7 @@ struct StepState {
   PromptOrder order;
   RewardBatch batch;
   std::vector<std::uint32_t> prompt{};  ///< [B] indices of the batch's prompts
-  double clipped = 0, updates = 0;      ///< since the last record: shares of clipped rollouts, summed over the updates; number of updates
+  double clipped = 0, updates = 0;      ///< since the last record: sum over updates of the share of rollouts that are clipped; number of updates
   double seconds[stage_count] = {};     ///< spent in each stage since the last record
 };
 
@@ -66,8 +66,8 @@ bool train_step(W& run, int t, const StepUse& use, const std::atomic<bool>& stop
 
 /// A run between two steps. W, a world's run, is made from its problem (const while it trains). Besides the stages of train_step it has:
 ///   StepState step;
-///   std::string begin(stop);                          called before the first step; why the run cannot be trained ("stopped" too), or empty
-///   bool evaluate(int t, stop);                       computes what record_policy needs and takes long; false = `stop` was set, nothing changed
+///   std::string begin(stop);                          called before the first step; returns why the run cannot be trained ("stopped" too), or ""
+///   bool evaluate(int t, stop);                       computes slowly what record_policy needs; false = `stop` was set, and nothing changed
 ///   bool ends_slowly();                               true if the last evaluation takes so long that a stop should interrupt it too
 ///   void record_policy(RunRecord&);                   appends the values that depend on the policy alone
 ///   void record_batch(RunRecord&);                    appends this world's values of the latest batch, besides those of add_batch()
@@ -75,7 +75,7 @@ bool train_step(W& run, int t, const StepUse& use, const std::atomic<bool>& stop
 ///   const char* not_finite();                         what was not finite in the latest record or update ("parameters are"), or null
 ///   Headroom headroom(const RunRecord&);              the qualities between which gains are measured
 ///   double judge_calls();                             expected calls of the judge over the run
-///   CallsByJudge by_judge;                            these calls for each judge, where the bill needs them (bills_by_judge()); else empty
+///   CallsByJudge by_judge;                            these calls for each judge, if the bill depends on who answers (bills_by_judge()); else empty
 ///   void add_final_values(RunRecord&);                appends the final values that only this world has
 ///   static bool is_of_policy(CurveId);                true if record_policy appends to this curve
 ///   static constexpr bool measures_after_end;         true if the last record draws a batch of its own, from which nothing learns

@@ -57,14 +57,14 @@ RewardBatch make_rewards(const RunSpec& spec, const BatchEstimator& estimator, c
 }
 
 void begin_batch(RewardBatch& b) {
-  // not after the batch: redraws of this batch use the same median and prior
+  // here and not after the batch, so that redraws of a batch use the same median and prior as the batch
   if (b.median) b.estimator.set_median(b.median->value());
   if (b.posterior) b.posterior->begin_batch();
 }
 
 namespace {
 
-/// The N votes of response i.
+/// Returns the N votes on response i.
 std::span<const std::uint8_t> votes_of(const RewardBatch& b, std::size_t i) {
   const std::size_t votes = static_cast<std::size_t>(b.kind.votes);
   return {b.score.data() + i * votes, votes};
@@ -84,7 +84,7 @@ void average_votes(RewardBatch& b) {
   }
 }
 
-/// Fills the mask. A response takes part when one of its votes does; under a posterior estimator, when its votes give a posterior value.
+/// Fills the mask. A response takes part if one of its votes does; under a posterior estimator, if its votes give a posterior value.
 void fill_mask_by_votes(const LearnConfig& learn, bool drop, RewardBatch& b) {
   if (b.posterior) {
     fill_mask(b.value.data(), learn.batch, learn.rollouts, drop, b.mask.data());

@@ -15,12 +15,12 @@ namespace odrpo {
 
 struct RunSpec;
 
-/// Chooses the prompts of each batch. Each epoch shuffles all prompts by (key, epoch) and uses each at most once. The last prompts of an
-/// epoch, if they do not fill a batch, are left out.
+/// Chooses the prompts of each batch. Each epoch shuffles all prompts by the run's random key and the epoch's number, and uses each at most
+/// once. The last prompts of an epoch, if they do not fill a batch, are left out.
 class PromptOrder {
  public:
   PromptOrder(int prompts, int batch);
-  /// Writes the prompts of step t's batch to prompt[batch]. `key`: the run's random key. Consecutive steps of one epoch cost one shuffle.
+  /// Writes the prompts of step t's batch to prompt[batch]. `key`: the run's random key. Steps of one epoch, one after another, share one shuffle.
   void choose(const RandomStages& random, std::uint64_t key, int t, std::uint32_t* prompt);
 
  private:
@@ -37,13 +37,13 @@ struct RewardBatch {
   RewardKind kind;
   BatchEstimator estimator;
   std::optional<RunningMedian> median{};      ///< the running median, of estimators that read one
-  std::optional<PosteriorBatch> posterior{};  ///< of posterior estimators: computes posterior scores
+  std::optional<PosteriorBatch> posterior{};  ///< computes posterior scores; only for posterior estimators
   std::vector<std::uint8_t> score{};          ///< observed integer scores [B][G], or all votes [B][G][N]; empty when rewards are real
   std::vector<float> reward{};                ///< observed real-valued rewards; empty when rewards are integer scores
   std::vector<std::uint8_t> mask{};           ///< 1 = takes part in the update; empty when all do
-  std::vector<float> raw{}, advantage{};      ///< as the estimator gives them; as the update uses them, which may be whitened
+  std::vector<float> raw{}, advantage{};      ///< advantages before whitening; advantages that the update uses
   std::vector<double> value{};                ///< [B][G] posterior scores; empty when there are none, or a table gives the advantages
-  std::vector<double> floor{};                ///< [B] floor_squared() of each group
+  std::vector<double> floor{};                ///< [B] floor_squared() (estimators/estimator.hpp) of each group's divisor
   std::vector<float> of_vote{};               ///< [B][G][N] advantages of votes; empty when votes are no members of a group
   std::vector<int> first_judge{};             ///< [B] judge who answers the first call about a prompt's responses; empty if not needed
 
@@ -74,7 +74,7 @@ struct SeenSum {
 };
 SeenSum sum_seen(const RewardBatch& b);
 
-/// Shares of the batch's groups and levels that teach nothing (DeadShares). All votes that are kept count as scores of their group.
+/// Returns the shares of groups and levels that give no gradient (DeadShares). Each vote that a response keeps counts as a score of the group.
 DeadShares dead_shares(const RunSpec& spec, const RewardBatch& b);
 
 }  // namespace odrpo

@@ -24,9 +24,9 @@
 namespace odrpo {
 namespace {
 
-/// Values by key. The first thread that asks for a key makes its value, while other threads that ask for it wait. A value can be found
-/// while anybody holds it. The cache itself holds the values made last, at most `keep` bytes together. A maker that returns null (it was
-/// stopped) leaves no value.
+/// Keeps values under keys, which are texts. The first thread that asks for a key makes its value, while others that ask for it wait. A
+/// value can be found while anybody holds it. The cache itself holds the values made last, at most `keep` bytes together. A maker that
+/// returns null (it was stopped) leaves no value.
 template <class T>
 class Cache {
  public:
@@ -125,7 +125,7 @@ class SharedEstimator {
  private:
   std::mutex mutex_;
   BatchEstimator estimator_;
-  const std::size_t bytes_;  ///< including the table by histogram that it may get
+  const std::size_t bytes_;  ///< including the table of advantages by histogram that it may get
   double groups_ = 0;
 };
 
@@ -186,7 +186,7 @@ std::shared_ptr<const BatchEstimator> RunCache::estimator(const RunSpec& spec, I
   const std::string key = fmt::format("{} {} levels {} group {}", estimator_word(form_of(spec.estimator)),
                                       canonical_fields(form_of(spec.estimator)), spec.env.levels(), group_size(spec));
   const RewardKind kind = reward_kind(spec);
-  const bool whole = look_up && !kind.real && !kind.gaps && !spec.estimator.posterior;  // only such scores can be looked up in a table
+  const bool whole = look_up && !kind.real && !kind.gaps && !spec.estimator.posterior;  // a table takes integer scores, none missing
   return latest_->estimator.get(state_->estimators, key, [&] { return std::make_shared<SharedEstimator>(spec); })
       ->with(whole ? static_cast<double>(spec.learn.steps) * spec.learn.batch : 0, isa);
 }

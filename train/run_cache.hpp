@@ -31,8 +31,8 @@ struct LinearFit {
   std::size_t bytes() const { return theta.size() * sizeof(double); }
 };
 
-/// Keeps values by key; safe from any thread. The first thread that asks for a key makes its value, while other threads that ask for it
-/// wait. A value is dropped when no run and no copy of the cache holds it and the cache is full. So train runs of one seed and env one
+/// Keeps values under keys, which are texts. Any thread may call it. The first thread that asks for a key makes its value; others that ask
+/// for it wait. A full cache drops values that no run and no copy of the cache holds. So train runs of one seed and env one
 /// after another.
 ///
 /// Copies share the values. Each copy also holds the last value of each kind that it was asked for, whatever its size, until it is asked
@@ -47,7 +47,7 @@ class RunCache {
   ~RunCache();
   RunCache& operator=(const RunCache&) = delete;
 
-  /// Bytes of values of each kind that stay in memory though no run uses them, at most.
+  /// Most bytes of values of each kind that stay in memory while no run uses them.
   static constexpr std::size_t unused_bytes = std::size_t{128} << 20;
   /// Threads that one caller may use to make what a batch of runs needs.
   int threads = 1;
@@ -60,8 +60,8 @@ class RunCache {
   std::shared_ptr<const PosteriorVotes> posterior_votes(const std::string& key, const Make<const PosteriorVotes>& make);
   std::shared_ptr<const HistogramTable> posterior_table(const std::string& key, const Make<const HistogramTable>& make);
   std::shared_ptr<const WarmStart> warm_start(const std::string& key, const Make<const WarmStart>& make);
-  /// The run's estimator. Runs of one estimator share its table of advantages by histogram, which is made once these runs together have
-  /// enough groups. `look_up` false: this run does not use the table.
+  /// Returns the run's estimator. Runs of one estimator share a table of the advantages of all histograms (counts of each score in a
+  /// group). It is made once these runs together have enough groups. `look_up` false: this run does not use the table.
   std::shared_ptr<const BatchEstimator> estimator(const RunSpec& spec, Isa isa, bool look_up = true);
 
  private:
@@ -71,7 +71,7 @@ class RunCache {
   std::unique_ptr<Latest> latest_;
 };
 
-/// Bytes of a run's estimator, if the runs that share it estimate `groups` groups together.
+/// Returns the bytes of a run's estimator with its tables, if the runs that share it estimate `groups` groups in all.
 double estimator_bytes(const RunSpec& spec, double groups);
 
 }  // namespace odrpo

@@ -11,13 +11,13 @@ namespace odrpo {
 
 struct RunSpec;
 
-/// A record with the names of its run and nothing else: status failed, with `why` as its error.
+/// Returns a record with the run's id, names and seed, without values: status failed, with `why` as its error.
 RunRecord failed_record(const RunSpec& spec, const std::string& why);
 /// The failed record of a run that diverged: `what` (for example "parameters are") was not finite at step t.
 RunRecord diverged_record(const RunSpec& spec, const std::string& what, int t);
 
-/// Returns what `train` returns. If it throws, returns a failed record with the exception's reason. Only Failure(Exit::device) passes on,
-/// since no run can record it.
+/// Returns what `train` returns. If `train` throws, returns a failed record with the exception's reason. Only Failure `device` is thrown
+/// on, since no run can record it.
 RunRecord trained_or_failed(const RunSpec& spec, const std::function<RunRecord()>& train);
 
 /// A record with the name of every curve and no values. Its status is failed until close_record (train/final_values.hpp) completes it.

@@ -32,7 +32,7 @@ struct RunSettings {
   std::string output;                 ///< the result file to make
   int jobs = 1;                       ///< worker threads
   std::vector<BatchEngine> engines;   ///< engines for the runs that can be batched; a thread of its own drives each
-  std::optional<Schedule> schedule;   ///< of all runs in the order of run_order(), for these engines; absent = run_suite makes it
+  std::optional<Schedule> schedule;   ///< schedule of all runs in the order of run_order(), with these engines; absent = run_suite() makes it
   bool force = false;                 ///< begin anew: discard an output or a work folder that is in the way
   std::atomic<bool>* stop = nullptr;  ///< set from outside (a signal) or when an engine fails: begin no run, commit finished runs
   std::function<void(const Tally&)> on_progress;     ///< called from the calling thread: before training, then about 10 times a second

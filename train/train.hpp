@@ -19,15 +19,15 @@ struct RunSteps;
 RunRecord train(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store = {},
                 RunSteps* steps = nullptr);
 
-/// train() for a run of the toy language model whose transformer is trained at `place`. Throws Failure(Exit::device) when the device fails.
+/// As train(), for a run of the toy language model whose transformer is trained at `place`. Failure `device` if the device fails.
 struct TransformerPlace;
 RunRecord train_toy_lm(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps* steps,
                        const TransformerPlace& place);
 
-/// Estimated cost of a run, for the preflight check of a suite; without what the run shares with other runs.
+/// Returns the estimated cost of a run, for the preflight check of a suite; without what the run shares with other runs.
 Cost estimate_cost(const RunSpec& spec);
-/// Bytes of a run's world, and rough seconds to make it; for the toy language model, of the weights after its supervised steps. All runs of
-/// one seed and env share it.
+/// Return the bytes of a run's world, and rough seconds to make it; for the toy language model, of the weights after its supervised steps.
+/// All runs of one seed and env share it.
 double world_bytes(const RunSpec& spec);
 double world_seconds(const RunSpec& spec);
 

@@ -1,10 +1,11 @@
-// Reading the arguments of a compute request.
+// Reads the arguments of a compute request.
 #include "app/compute/arguments.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <nlohmann/json.hpp>
 
 #include "estimators/compat.hpp"
@@ -32,7 +33,7 @@ double read_number(const json& value, const char* name, double low, double high)
   return x;
 }
 
-/// A whole number; 7.0 is one.
+/// Reads a whole number; 7.0 counts as one.
 double read_integer(const json& value, const char* name, double low, double high) {
   if (value.is_number() && !value.is_number_integer() && value.get<double>() != std::floor(value.get<double>()))
     throw Refusal{"wrong_type", fmt::format("{}: whole numbers are needed, not {}", name, value.get<double>())};
@@ -52,7 +53,7 @@ auto read_list(const json& value, const char* name, Read read) {
   return out;
 }
 
-/// A name as messages quote it: not longer than a line.
+/// A name in quotes, as messages show it; cut after 40 bytes.
 std::string in_quotes(std::string_view name) { return fmt::format("\"{}{}\"", name.substr(0, 40), name.size() > 40 ? "…" : ""); }
 
 }  // namespace
@@ -86,6 +87,12 @@ std::vector<double> Arguments::numbers(const char* name, double low, double high
   return read_list(args_.at(name), name, [&](const json& v) { return read_number(v, name, low, high); });
 }
 
+std::vector<double> Arguments::numbers_or_null(const char* name, double low, double high, bool whole) const {
+  return read_list(args_.at(name), name, [&](const json& v) {
+    return v.is_null() ? std::nan("") : whole ? read_integer(v, name, low, high) : read_number(v, name, low, high);
+  });
+}
+
 std::vector<double> Arguments::integers(const char* name, double low, double high) const {
   return read_list(args_.at(name), name, [&](const json& v) { return read_integer(v, name, low, high); });
 }
@@ -110,6 +117,16 @@ std::string Arguments::text(const char* name) const {
   const json& value = args_.at(name);
   if (!value.is_string()) throw Refusal{"wrong_type", fmt::format("{}: a word is needed, not {}", name, article(value))};
   return value.get<std::string>();
+}
+
+void join_rounded(std::span<double> numbers) {
+  std::vector<std::size_t> order(numbers.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return numbers[a] < numbers[b]; });
+  double largest = 0;
+  for (const double x : numbers) largest = std::max(largest, std::abs(x));
+  for (std::size_t i = 1; i < order.size(); ++i)
+    if (numbers[order[i]] - numbers[order[i - 1]] < rounding_of_ranks * largest) numbers[order[i]] = numbers[order[i - 1]];
 }
 
 void read_conventions(const Arguments& a, EstimatorConfig& c) {

@@ -1,4 +1,4 @@
-// The arguments of one compute request, read strictly: each of its type, in its range, finite.
+// Reads the arguments of a compute request strictly: each of its type, in its range, finite.
 #pragma once
 #include <fmt/format.h>
 
@@ -23,15 +23,15 @@ struct Refusal {
 struct Argument {
   std::string_view name, help;
   bool optional = false;
-  std::string_view beside = {};  ///< optional beside this other argument
+  std::string_view beside = {};  ///< may be left out if this other argument is given
 };
 
 inline constexpr double any_number = 1e100;  ///< numbers without a range of their own stay below it, so that squares stay finite
 
-/// Typed access to the object "args". Every reader throws Refusal for a value it cannot take.
+/// Typed access to the object "args". Every reader throws Refusal for an invalid value.
 class Arguments {
  public:
-  /// `known` are the function's arguments: all must be there but those that are optional there, and no other.
+  /// `known` lists the arguments of the function. Throws Refusal if one that is not optional is missing, or if `args` has any other.
   Arguments(const nlohmann::json& args, std::span<const Argument> known);
 
   bool given(const char* name) const;
@@ -41,13 +41,15 @@ class Arguments {
   int integer(const char* name, int low, int high) const;
   std::vector<double> numbers(const char* name, double low = -any_number, double high = any_number) const;
   std::vector<double> integers(const char* name, double low, double high) const;
-  /// A list of lists; of one length when `matrix`, which then has at least one row and column.
+  /// Reads a list of numbers (with `whole`: of integers). A null in the list becomes NaN.
+  std::vector<double> numbers_or_null(const char* name, double low, double high, bool whole) const;
+  /// Reads a list of lists of numbers. With `matrix`, these lists must have equal lengths, and at least one row and one column.
   std::vector<std::vector<double>> rows(const char* name, bool matrix) const;
-  /// A list of lists of lists.
+  /// Reads a list of lists of lists of numbers.
   std::vector<std::vector<std::vector<double>>> blocks(const char* name) const;
   std::string text(const char* name) const;
 
-  /// A word of a catalogue.
+  /// Reads an argument whose value must be one of the words of `table`.
   template <class E>
   E word(const char* name, std::span<const Word<E>> table) const {
     if (const auto value = find_word(table, text(name))) return *value;
@@ -60,8 +62,13 @@ class Arguments {
 
 // The conventions of an estimator in a request: eps, ddof, k, origin and compat.
 
-/// Reads those of the conventions that were given into a config whose form is known. Beside a system, eps and ddof may be left out; refused
-/// are those that the system has otherwise, where the form reads them, and conventions that the system or the form lacks.
+/// Reads the given conventions into `config`, whose form is set. If the request names a system (`compat`), eps and ddof may be left out.
+/// Refuses an eps or ddof that the form reads and that is not the system's, and conventions that the system or the form lacks.
 void read_conventions(const Arguments& a, EstimatorConfig& config);
+
+/// Numbers that differ by less than this share of the largest absolute value get the same rank: the difference is rounding alone.
+inline constexpr double rounding_of_ranks = 1e-9;
+/// Makes numbers equal that get the same rank by rounding_of_ranks.
+void join_rounded(std::span<double> numbers);
 
 }  // namespace odrpo::app

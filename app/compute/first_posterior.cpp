@@ -1,4 +1,4 @@
-// From a rater to the posterior scores of a group.
+// Computes posterior scores of a group by a model of its rater, before the first batch of a run.
 #include "app/compute/first_posterior.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The functions of `compute`: arguments to the definitions of the modules, results to JSON text. No formula lives here but k3's.
+// Answers the functions of `compute`: passes arguments to the modules' definitions and writes results as JSON. Its only formula is k3's.
 #include "app/compute/functions.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 namespace odrpo::app {
 namespace {
 
-/// Refuses work that would take more than some seconds.
+/// Refuses work that would take more than a few seconds.
 void check_work(double operations, double limit, const char* what) {
   if (operations > limit)
     throw Refusal{"too_large", fmt::format("{} would need {:.1e} operations; the limit is {:.0e}", what, operations, limit)};
@@ -38,7 +38,7 @@ void read_level_values(const Arguments& a, std::span<const double> rewards, Esti
   c.values = a.numbers("values", -most_level_value, most_level_value);
   if (const auto why = values_refusal(c)) throw Refusal{"out_of_range", "values: " + *why};
   for (const double r : rewards)
-    if (!(r >= 0 && r <= static_cast<double>(c.values.size())))
+    if (!std::isnan(r) && !(r >= 0 && r <= static_cast<double>(c.values.size())))
       throw Refusal{"out_of_range", fmt::format("rewards: beside values they are scores 0..{}, the number of values", c.values.size())};
 }
 
@@ -57,8 +57,21 @@ EstimatorConfig odrpo_config(const Arguments& a) {
   return c;
 }
 
+/// Advantages of a group in which rewards may be missing (NaN): of the others as a group of their own, and 0 for the missing ones, as in training
+/// (docs/estimators.md). `estimate` gets the rewards that are there and where their advantages go.
+template <class Estimate>
+std::string of_those_there(const std::vector<double>& rewards, Estimate estimate) {
+  std::vector<double> there, some, all(rewards.size(), 0.0);
+  std::copy_if(rewards.begin(), rewards.end(), std::back_inserter(there), [](double r) { return !std::isnan(r); });
+  some.resize(there.size());
+  if (!there.empty()) estimate(there, some);
+  for (std::size_t i = 0, at = 0; i < rewards.size(); ++i)
+    if (!std::isnan(rewards[i])) all[i] = some[at++];
+  return json_list(all);
+}
+
 std::string advantage(const Arguments& a) {
-  const auto rewards = a.numbers("rewards");
+  auto rewards = a.numbers_or_null("rewards", -any_number, any_number, false);
   EstimatorConfig c = named_estimator(a);
   read_conventions(a, c);
   read_level_values(a, rewards, c);
@@ -66,16 +79,17 @@ std::string advantage(const Arguments& a) {
   if (row_of(c.form).basis != Basis::reward && c.form != Form::convex_reinforce) check_work(size * size, 4e8, "advantage");
   if (convention_of(c).divisor == Divisor::others_deviation) check_work(16 * size * size, 4e8, "advantage");  // sorts for every member
   if (c.form == Form::convex_reinforce)
-    check_work(std::accumulate(rewards.begin(), rewards.end(), size, [](double sum, double r) { return sum + std::max(r, 0.0); }), 4e8,
+    check_work(std::accumulate(rewards.begin(), rewards.end(), size, [](double sum, double r) { return sum + std::max(0.0, r); }), 4e8,
                "advantage");
-  std::vector<double> out(rewards.size());
-  advantages(c, 1, rewards, no_median, out);
-  return json_list(out);
+  return of_those_there(rewards, [&](std::vector<double>& there, std::span<double> out) {
+    if (row_of(c.form).basis == Basis::rank) join_rounded(there);
+    advantages(c, 1, there, no_median, out);
+  });
 }
 
 std::string odrpo(const Arguments& a) {
   const int levels = a.integer("K", 1, 1'000'000);
-  const auto rewards = a.integers("rewards", 0, levels);
+  const auto rewards = a.numbers_or_null("rewards", 0, levels, true);
   EstimatorConfig c = odrpo_config(a);
   c.median = a.word<MedianRule>("median_rule", median_words);
   read_conventions(a, c);
@@ -84,9 +98,7 @@ std::string odrpo(const Arguments& a) {
     throw Refusal{"wrong_shape", fmt::format("values: {} numbers are needed, one for each level", levels)};
   const double median = median_argument(a, c);
   check_work(static_cast<double>(rewards.size()) * levels, 4e8, "odrpo");
-  std::vector<double> out(rewards.size());
-  advantages(c, levels, rewards, median, out);
-  return json_list(out);
+  return of_those_there(rewards, [&](const std::vector<double>& there, std::span<double> out) { advantages(c, levels, there, median, out); });
 }
 
 std::string continuous(const Arguments& a) {
@@ -121,7 +133,7 @@ std::vector<double> joined_groups(const Groups& groups) {
   return batch;
 }
 
-/// The batch again in groups of those sizes.
+/// The batch as JSON, in groups of the sizes of `shape`.
 std::string json_groups(const Groups& shape, std::span<const double> batch) {
   std::string text = "[";
   std::size_t at = 0;
@@ -197,8 +209,15 @@ std::string vote_of(const Arguments& a) {
   return std::to_string(vote(std::vector<int>(scores.begin(), scores.end()), tie));
 }
 
+/// The rows of judges, of which nothing but ranks is read.
+std::vector<std::vector<double>> ranked_rows(const Arguments& a) {
+  auto judges = a.rows("judges", true);
+  for (auto& row : judges) join_rounded(row);
+  return judges;
+}
+
 std::string concordance(const Arguments& a) {
-  const KendallW k = kendall_w(a.rows("judges", true));
+  const KendallW k = kendall_w(ranked_rows(a));
   return fmt::format(R"({{"W":{},"chi2":{},"p":{},"df":{}}})", json_or_null(k.w), json_or_null(k.chi2), json_or_null(k.p), k.df);
 }
 
@@ -209,7 +228,7 @@ std::string statistics(const Arguments& a) {
 }
 
 std::string flips(const Arguments& a) {
-  const auto judges = a.rows("judges", true);
+  const auto judges = ranked_rows(a);
   const double items = static_cast<double>(judges[0].size());
   check_work(items * items * static_cast<double>(judges.size()), 4e9, "rank_flip");
   const RankFlip f = rank_flip(judges);
@@ -217,7 +236,7 @@ std::string flips(const Arguments& a) {
                      json_or_null(f.tie));
 }
 
-/// k3 = expm1(d) - d; near 0 by its series, where the difference would cancel.
+/// k3 = expm1(d) - d; near 0 by its series, since the difference would cancel.
 double k3(double d) {
   if (std::abs(d) > 0.1) return std::expm1(d) - d;
   double sum = 0, term = d;
@@ -252,7 +271,7 @@ std::string rater(const Arguments& a) {
   return json_list(row);
 }
 
-/// Probabilities that sum to 1 but for rounding, which is divided out.
+/// Probabilities whose sum is 1 within 1e-6, divided by their sum.
 std::vector<double> pmf_argument(const Arguments& a) {
   auto pmf = a.numbers("pmf", 0, 1);
   double total = 0;

@@ -1,4 +1,4 @@
-// The functions that `compute` offers: their table, their words and the numbers of their answers.
+// Describes the functions of `compute` in words, declares the table of them, and writes the numbers of their answers as JSON.
 #pragma once
 #include <fmt/format.h>
 
@@ -13,19 +13,19 @@
 
 namespace odrpo::app {
 
-// The functions of `compute` in words: arguments, answer, formula and source, as docs/reference/functions.md shows them.
+// Texts about the functions of `compute`: arguments, answer, formula and source. docs/reference/functions.md shows them.
 
-/// A function in words, for docs/reference/functions.md; its arguments also decide which requests are refused.
+/// The documentation of one function. A request is refused if it lacks a required one of these arguments, or has any other.
 struct FunctionText {
   std::span<const Argument> arguments;
-  std::string_view out;     ///< what the answer is, with its shape
-  std::string_view help;    ///< what is computed, with the formula
+  std::string_view out;     ///< type and shape of the answer
+  std::string_view help;    ///< what the function computes, with the formula
   std::string_view source;  ///< where the formula comes from, and the file that computes it
 };
 
 namespace texts {
 
-// arguments that several functions take
+// arguments that several functions share
 inline constexpr Argument eps{"eps", "number from 0, added to the denominator (of every level, for odrpo)", false, "compat"};
 inline constexpr Argument norm{"norm", "word of `list norms`: the normaliser N_k of a level"};
 inline constexpr Argument weights{"weights", "word of `list weights`: the weight w_k of a level"};
@@ -119,7 +119,7 @@ inline constexpr Argument rater_takes[] = {
 inline constexpr Argument distribution_takes[] = {pmf, votes, tie};
 inline constexpr Argument score_takes[] = {pmf, votes};
 
-// of the exact theory
+// arguments of the functions about the exact theory (curl_at, mac, field, ...)
 inline constexpr Argument theory_est{"est", "word of `list estimators`, or odrpo beside norm and weights"};
 inline constexpr Argument theory_values{"R", "list of the values of the levels 1..K, ascending"};
 inline constexpr Argument theory_size{"M", "whole number 2..1000: the size of the group"};
@@ -132,7 +132,7 @@ inline constexpr Argument theory_k{"k", "whole number 2..254, 2 when absent: for
 inline constexpr Argument theory_origin{"origin", "for maxrl: 1 (when absent) takes values as given, 0 takes values less one", true};
 inline constexpr std::array theory_conventions{theory_norm, theory_weights, theory_rule, theory_eps, theory_ddof, theory_k, compat, theory_origin};
 inline constexpr Argument theory_point{"p", "K probabilities of the levels; they sum to 1 within 1e-6 and are divided by their sum"};
-/// The arguments of one function, then those of the estimator's conventions.
+/// Returns the arguments `own` of a function, followed by those that set the estimator's convention (theory_conventions).
 template <class... Own>
 constexpr auto before_conventions(Own... own) {
   std::array<Argument, sizeof...(own) + theory_conventions.size()> all{own...};
@@ -169,12 +169,14 @@ inline constexpr Argument objective_takes[] = {
 inline constexpr FunctionText advantage{
     advantage_takes, "list: one advantage for each reward",
     "The advantages of one group under any estimator. odrpo takes its form for real rewards, which equals the sum over levels where "
-    "rewards are levels. With `values` a score counts as its value, linear between levels, and the level k Delta_k = R_k - R_(k-1) times.",
+    "rewards are levels. With `values` a score counts as its value, linear between levels, and the level k Delta_k = R_k - R_(k-1) times. "
+    "A reward that is null is missing: the others are the group, and it gets 0.",
     "[formulas](estimators.md#estimators); `estimators/definition.cpp`"};
 inline constexpr FunctionText odrpo{
     odrpo_takes, "list: one advantage for each reward",
     "A_i = sum over k = 1..K of w_k (1[r_i >= k] - mu_k) / (N_k + eps), mu_k = share of the group with r >= k. A level that nobody or "
-    "everybody reaches adds 0. With `values` the level k counts Delta_k = R_k - R_(k-1) times, R_0 = 0.",
+    "everybody reaches adds 0. With `values` the level k counts Delta_k = R_k - R_(k-1) times, R_0 = 0. A reward that is null is missing: the "
+    "others are the group, and it gets 0.",
     "the ODRPO paper, its definition of the advantage; `estimators/definition.cpp`"};
 inline constexpr FunctionText odrpo_continuous{
     continuous_takes, "list: one advantage for each reward",
@@ -272,7 +274,7 @@ inline constexpr FunctionText objective{
 
 }  // namespace texts
 
-/// One function: its name, its words (app/compute/functions.hpp), and how it answers with JSON text.
+/// One function of `compute`: its name, its documentation, and the C++ function that returns the answer as JSON text.
 struct ComputeFunction {
   std::string_view name;
   FunctionText text;
@@ -282,31 +284,32 @@ struct ComputeFunction {
 /// Every function, in the order of docs/reference/functions.md.
 std::span<const ComputeFunction> compute_functions();
 
-// The functions of `compute` that ask the exact theory or posterior scores.
+// Answer requests about the exact theory; each comment names the function of `compute`.
 
-std::string curl_of(const Arguments& a);       ///< curl_at
-std::string mean_curl_of(const Arguments& a);  ///< mac
-std::string field_of(const Arguments& a);      ///< field
-std::string channel_field_of(const Arguments& a);  ///< channel_field
-std::string potential_of(const Arguments& a);  ///< level_potential
-std::string objective_of(const Arguments& a);  ///< objective
+std::string curl_of(const Arguments& a);       ///< answers `curl_at`
+std::string mean_curl_of(const Arguments& a);  ///< answers `mac`
+std::string field_of(const Arguments& a);      ///< answers `field`
+std::string channel_field_of(const Arguments& a);  ///< answers `channel_field`
+std::string potential_of(const Arguments& a);  ///< answers `level_potential`
+std::string objective_of(const Arguments& a);  ///< answers `objective`
 
-// The functions of `compute` that ask what a group's scores say of quality.
+// Answer requests about posterior scores.
 
-/// Of one score of each response, and of all its votes: by a rater of the catalogue, in its own world.
+/// Answer `posterior_scores` (a response has one score) and `posterior_votes` (it has a list of votes), for a catalogue rater in its own
+/// world.
 std::string posterior_scores(const Arguments& a);
 std::string posterior_votes(const Arguments& a);
 
-// Numbers of the answers of `compute` as JSON text.
+// Write the numbers of answers as JSON text.
 
-/// Shortest decimal that reads back as the same double.
+/// Shortest decimal that reads back as the same double. Throws Refusal for infinity and NaN.
 inline std::string json_number(double x) {
   if (!std::isfinite(x)) throw Refusal{"not_finite", "the result is beyond the range of doubles"};
   return fmt::format("{}", x == 0 ? 0.0 : x);
 }
 inline std::string json_or_null(double x) { return std::isnan(x) ? "null" : json_number(x); }
 
-/// A list; `one` writes each number.
+/// A JSON list of the numbers, each written by the function `one`.
 inline std::string json_list(std::span<const double> values, std::string (*one)(double) = json_number) {
   std::string text = "[";
   for (const double x : values) {

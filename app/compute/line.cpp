@@ -1,4 +1,4 @@
-// `odrpo-bench compute`, and one request of it: guards before parsing, the envelope, the call, and the answer or the refusal.
+// Answers requests of `odrpo-bench compute`: checks the text, parses the JSON, calls the function, and writes the answer or the error.
 #include "app/compute/line.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ using nlohmann::json;
 
 constexpr int max_depth = 64;
 
-/// The parser recurses, so brackets outside strings are counted first.
+/// Refuses JSON that is nested too deeply, before it is parsed, because the parser recurses. Counts brackets outside strings.
 void check_depth(std::string_view text) {
   int depth = 0;
   bool inside = false;
@@ -38,7 +38,7 @@ void check_depth(std::string_view text) {
   }
 }
 
-/// Is it a number as JSON writes it, of any size?
+/// True if the text is a number by JSON's grammar, also one too large for a double.
 bool is_number(std::string_view text) {
   std::size_t at = text.starts_with('-') ? 1 : 0;
   const auto digits = [&] {
@@ -57,12 +57,12 @@ bool is_number(std::string_view text) {
   return at == text.size();
 }
 
-/// The id as it was sent, without blanks between its tokens; empty without one. Its numbers, which may be beyond doubles, become 0 in the
-/// request, each in as many bytes; the rest of it is left to the parser.
+/// Returns the value of the request's key `id` as it was sent, without blanks between tokens; empty if there is none. In `request`,
+/// replaces numbers inside the id by 0 and blanks, since they may be too large for doubles. The parser checks everything else.
 std::string take_id(std::string& request) {
   std::string id, key;
   int depth = 0;
-  bool at_key = false, inside = false;  // where a key of the request may stand; inside the value of `id`
+  bool at_key = false, inside = false;  // the next string is a key of the request; this token is in the value of `id`
   for (std::size_t at = 0, end = 0; at < request.size(); at = end) {
     const char c = request[at];
     end = at + 1;
@@ -84,7 +84,7 @@ std::string take_id(std::string& request) {
   return id;
 }
 
-/// Parses strictly: UTF-8, one value, no key twice in an object.
+/// Parses strictly: refuses invalid UTF-8, more than one value, and a key that is twice in an object.
 json parse(std::string_view text) {
   check_depth(text);
   try {
@@ -110,7 +110,7 @@ std::string answer(const json& request) {
 }
 
 std::string refuse(const std::string& id, const std::string& code, const std::string& message) {
-  // a cut-off name may end inside a character
+  // a name that was cut off may end inside a UTF-8 character
   const std::string text = json(message).dump(-1, ' ', false, json::error_handler_t::replace);
   return fmt::format(R"({{"id":{},"error":{{"code":"{}","message":{}}}}})", id, code, text);
 }
@@ -138,13 +138,13 @@ std::string compute_line(std::string_view text) {
   }
 }
 
-// `odrpo-bench compute`: JSON lines on stdin to JSON lines on stdout.
+// Runs `odrpo-bench compute`: reads JSON lines from stdin, and writes JSON lines to stdout.
 
 namespace {
 
 constexpr std::size_t chunk = std::size_t{1} << 16;
 
-/// Cuts a stream of bytes into lines and answers them; of a line that is too long it keeps nothing.
+/// Splits a stream of bytes into lines, and answers each. Drops the bytes of a line that is too long, so that it takes no memory.
 class Lines {
  public:
   void feed(std::string_view bytes, std::string& answers) {
@@ -192,7 +192,7 @@ int compute_stream(int input, int output) {
 
 int compute() {
   const int code = compute_stream(STDIN_FILENO, STDOUT_FILENO);
-  if (code != static_cast<int>(Exit::io) || errno == EPIPE) return code;  // a reader that has left knows it
+  if (code != static_cast<int>(Exit::io) || errno == EPIPE) return code;  // no message where the reader of stdout has closed the pipe
   throw Failure(Exit::io, std::string("cannot read standard input or write standard output: ") + std::strerror(errno));
 }
 

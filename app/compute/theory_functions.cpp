@@ -1,4 +1,4 @@
-// Requests about the exact theory: arguments to settings, results to JSON text.
+// Answers requests about the exact theory and posterior scores: turns arguments into settings, and results into JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace odrpo::app {
 namespace {
 
-/// `est` is a word of the catalogue, or odrpo beside `norm` and `weights`.
+/// Makes the estimator of a request from its arguments: `est` is a word of the catalogue, or "odrpo" together with `norm` and `weights`.
 EstimatorConfig theory_estimator(const Arguments& a) {
   const std::string word = a.text("est");
   EstimatorConfig c;
@@ -46,7 +46,7 @@ TheorySetting theory_setting(const Arguments& a, int members) {
 
 int members_of(const Arguments& a) { return a.integer("M", 2, most_theory_members); }
 
-/// Probabilities divided by their sum, which is 1 within 1e-6.
+/// Returns the probabilities divided by their sum. Refuses a sum that is not 1 within 1e-6; `what` names them in the message.
 std::vector<double> distribution(const char* what, std::vector<double> p) {
   double total = 0;
   for (const double x : p) total += x;
@@ -61,7 +61,7 @@ std::vector<double> point_of(const Arguments& a, const TheorySetting& s) {
   return distribution("p", p);
 }
 
-/// norm and weights, with the number that gini-median reads in place of the group's median.
+/// Makes the odrpo estimator of `norm` and `weights`. Sets `median` to the argument `med`, which gini-median reads as the group's median.
 EstimatorConfig potential_config(const Arguments& a, double& median) {
   EstimatorConfig c;
   c.form = Form::odrpo;
@@ -136,9 +136,9 @@ std::string objective_of(const Arguments& a) {
 
 namespace {
 
-constexpr int posterior_levels = 10;  // of the worlds of the catalogue's raters
+constexpr int posterior_levels = 10;  // K, the number of levels for catalogue raters that do not fix it themselves
 
-/// A rater of those worlds, by its word.
+/// The catalogue rater that the argument `rater` names. Refuses a rater that fixes its own number of levels.
 const RaterConfig& believed_rater(const Arguments& a) {
   const std::string word = a.text("rater");
   std::vector<std::string_view> words;
@@ -159,7 +159,7 @@ std::string posterior_scores(const Arguments& a) {
 }
 
 std::string posterior_votes(const Arguments& a) {
-  constexpr std::size_t most = 255;  // responses, and votes of one
+  constexpr std::size_t most = 255;  // the largest number of responses, and of votes of one response
   std::vector<std::vector<int>> votes;
   for (const std::vector<double>& of_response : a.rows("votes", false)) {
     for (const double vote : of_response)

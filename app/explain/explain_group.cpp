@@ -1,4 +1,4 @@
-// Reads the group and asks the estimators.
+// Reads the group of `explain`, and computes its advantages by every estimator under every convention.
 #include "app/explain/explain_group.hpp"
 
 #include <fmt/format.h>
@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "app/command.hpp"
+#include "app/compute/arguments.hpp"
 #include "app/compute/first_posterior.hpp"
 #include "app/flags/flag_values.hpp"
 #include "estimators/definition.hpp"
@@ -18,6 +19,7 @@
 #include "kernels/system/fail.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
+#include "results/scores/cell_text.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -59,8 +61,8 @@ bool same_part(const LevelPart& p, const LevelPart& q) {
          p.missed == q.missed;
 }
 
-/// The formula without the system's name at its end, so that equal ones are seen to be equal; of a group of one what that gets; with the
-/// median given, if there is one, in place of the rule.
+/// The formula without the system's name at its end, so that equal formulas compare equal. A given median replaces the rule. For a group of
+/// one, with what that group gets.
 std::string plain_formula(const EstimatorConfig& config, std::size_t group, double median) {
   std::string text = estimator_formula(config);
   const std::string name = fmt::format(" [{}]", word_of<Compat>(compat_words, config.compat));
@@ -71,9 +73,11 @@ std::string plain_formula(const EstimatorConfig& config, std::size_t group, doub
   return group == 1 ? text + "; a group of one gets " + single_text(config) : text;
 }
 
-/// One estimator under all the systems; those that compute the same share a row.
+/// One estimator under all the systems; systems that compute the same share a row.
 ExplainedEstimator under_each(EstimatorConfig config, const std::vector<Compat>& systems, const Explanation& group, double median) {
   ExplainedEstimator out{estimator_word(config), {}, {}};
+  std::vector<double> rewards = config.posterior ? group.posterior : group.rewards;
+  if (row_of(config.form).basis == Basis::rank) join_rounded(rewards);
   for (const Compat system : systems) {
     config.compat = system;
     if (auto why = compat_refusal(config)) {
@@ -84,8 +88,7 @@ ExplainedEstimator under_each(EstimatorConfig config, const std::vector<Compat>&
                  {whitening_after(config)},
                  config,
                  plain_formula(config, group.rewards.size(), median),
-                 break_down(form_of(config), group.levels, config.posterior ? group.posterior : group.rewards, median,
-                            floor_squared(config, group.variance))};
+                 break_down(form_of(config), group.levels, rewards, median, floor_squared(config, group.variance))};
     const auto same = std::find_if(out.rows.begin(), out.rows.end(), [&](const Convened& r) {
       return r.formula == row.formula && same_numbers(r.parts.advantages, row.parts.advantages);
     });
@@ -107,22 +110,25 @@ EstimatorConfig read_estimator(const std::string& text) {
   fail(Exit::usage, "--estimator: there is no \"{}\" (`list estimators` has them all){}", shown(text), did_you_mean(text, words));
 }
 
-std::vector<double> read_rewards(const std::vector<std::string>& words) {
+std::vector<double> read_rewards(const std::vector<std::string>& words, int* missing) {
   std::vector<double> rewards;
   for (const auto& word : words) {
     const std::vector<std::string> items = split(word, ',');
     for (std::string_view item : items) {
-      const std::size_t before = rewards.size();
-      while (!item.empty()) {  // blanks separate, too
+      const auto read = [&] { return rewards.size() + static_cast<std::size_t>(missing != nullptr ? *missing : 0); };
+      const std::size_t before = read();
+      while (!item.empty()) {  // blanks separate numbers too
         const auto begin = item.find_first_not_of(" \t\n");
         if (begin == std::string_view::npos) break;
         item.remove_prefix(begin);
         const auto end = std::min(item.find_first_of(" \t\n"), item.size());
-        rewards.push_back(read_number(item.substr(0, end), fmt::format("--rewards: number {}", rewards.size() + 1)));
+        const std::string_view text = item.substr(0, end);
+        if (missing != nullptr && read_cell(text).kind == CellText::Kind::blank) ++*missing;
+        else rewards.push_back(read_number(text, fmt::format("--rewards: number {}", rewards.size() + 1)));
         item.remove_prefix(end);
         if (rewards.size() > most_rewards) fail(Exit::usage, "--rewards: a group has at most {} members", most_rewards);
       }
-      if (rewards.size() == before && items.size() > 1)
+      if (read() == before && items.size() > 1)
         fail(Exit::usage, "--rewards: number {} is missing in \"{}\"", before + 1, shown(word));
     }
   }
@@ -163,7 +169,7 @@ void add_posterior(const ExplainOptions& o, Explanation& group) {
 
 Explanation explain_group(const ExplainOptions& o) {
   Explanation group;
-  group.rewards = read_rewards(o.rewards);
+  group.rewards = read_rewards(o.rewards, &group.missing);
   auto sorted = group.rewards;
   std::sort(sorted.begin(), sorted.end());
   for (const double r : sorted) {

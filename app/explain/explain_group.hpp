@@ -1,4 +1,4 @@
-// What `explain` shows, as data: one group, and its advantages by every estimator under every convention.
+// Defines the data that `explain` shows: one group, and its advantages by several estimators under several conventions.
 #pragma once
 #include <optional>
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace odrpo::app {
 
-/// Systems that compute the same: one formula, one set of numbers.
+/// Systems whose conventions give one estimator the same formula and this group the same advantages.
 struct Convened {
   std::vector<Compat> systems;
-  std::vector<Whitening> after;  ///< what each does to the batch afterwards
-  EstimatorConfig config;        ///< of the first
+  std::vector<Whitening> after;  ///< [systems] how each then whitens the batch of advantages
+  EstimatorConfig config;        ///< the estimator by the convention of the first system
   std::string formula;
   Breakdown parts;
 };
@@ -23,55 +23,57 @@ struct Convened {
 struct ExplainedEstimator {
   std::string word;
   std::vector<Convened> rows;
-  std::vector<std::pair<Compat, std::string>> refused;  ///< systems without this form, and why
+  std::vector<std::pair<Compat, std::string>> refused;  ///< systems that lack this form, with an error message
 };
 
-/// Neighbouring levels of which each gives the same under every convention.
+/// Neighbouring levels with equal numbers (weight, divisor, advantages) under every convention. They are shown in one line.
 struct LevelRun {
-  std::size_t first;  ///< place of the lowest in Breakdown::levels
-  double high;        ///< of the highest
-  int levels;
+  std::size_t first;  ///< index of the lowest level in Breakdown::levels
+  double high;        ///< LevelPart::high of the highest level
+  int levels;         ///< how many they are
 };
 
 struct Explanation {
   std::vector<double> rewards;
+  int missing = 0;                             ///< members without a reward, which are left out
   std::vector<std::pair<double, int>> values;  ///< distinct rewards, ascending, and how many members have each
   int levels = 10, origin = 1;
-  std::vector<double> level_values;         ///< what the levels are worth; empty = 1..K
-  bool whole = true;                        ///< every reward is a whole number: levels; else gaps
-  std::string median_rule;                  ///< lower, mid, upper, or "given"
-  double mean = 0, median = 0;              ///< the mean of what rewards are worth; the median as a level
-  double population_sd = 0, sample_sd = 0;  ///< ddof 0 and 1; NaN where undefined
+  std::vector<double> level_values;         ///< R_1..R_K, the values of the levels; empty = 1..K
+  bool whole = true;                        ///< every reward is a whole number: parts are levels; else gaps between neighbouring rewards
+  std::string median_rule;                  ///< rule of `median`: lower, mid, upper; or "given", a number from --median
+  double mean = 0, median = 0;              ///< the mean of the rewards' values (worth()); the median of the rewards
+  double population_sd = 0, sample_sd = 0;  ///< standard deviation with ddof 0 and 1; NaN where undefined
   std::vector<ExplainedEstimator> estimators;
-  std::string model;                 ///< of posterior estimators; empty when none is asked for
-  std::vector<double> posterior;     ///< [members] posterior scores under its fixed prior; empty likewise
-  double variance = 0;               ///< what these leave open, levels^2 (GroupPosterior::values_and_variance())
-  bool floored = false;              ///< an estimator divides by their deviation, raised by this variance
-  std::vector<std::string> remarks;  ///< plain sentences about what is out of proportion
-  /// The advantage of the members with that reward.
+  std::string model;                 ///< the judge that posterior estimators assume; empty = no such estimator is asked for
+  std::vector<double> posterior;     ///< [members] posterior scores under the model's fixed prior; empty without model
+  double variance = 0;               ///< how uncertain posterior scores are, levels^2 (GroupPosterior::values_and_variance())
+  bool floored = false;              ///< an estimator divides by sqrt(D^2 + variance), D = deviation of the posterior scores
+  std::vector<std::string> remarks;  ///< the warnings that remarks_on() gives
+  /// The advantage of the members that have this reward, by the convention of `parts`.
   double advantage(const Breakdown& parts, double reward) const;
   double posterior_score(double reward) const;
-  /// What a reward is worth: the reward itself without values.
+  /// The value of a reward, linear between the values of the levels; the reward itself where levels have no values.
   double worth(double reward) const;
 };
 
-/// Numbers of a command line: separated by commas or blanks, finite, 0..most_explained_level, 1 to 255 of them. Failure usage names the
-/// first bad one.
-std::vector<double> read_rewards(const std::vector<std::string>& words);
+/// Parses --rewards: 1 to 255 finite numbers 0..most_explained_level, separated by commas or blanks. `missing` counts null, NA and the like, which are
+/// refused where it is null. Failure usage names the first bad one.
+std::vector<double> read_rewards(const std::vector<std::string>& words, int* missing = nullptr);
 
-/// The estimator that a word of --estimator means. Failure usage.
+/// The estimator that a word of --estimator names. Failure usage for an unknown word.
 EstimatorConfig read_estimator(const std::string& word);
 
-/// Computes everything. Failure usage for words that do not exist and for levels below the rewards.
+/// Computes all that `explain` shows. Failure usage for unknown words, rewards above the highest level, and flags that have no effect.
 Explanation explain_group(const ExplainOptions& options);
 
-/// Levels that tell members apart, or that pay a group of one under some convention; neighbours with the same numbers folded into one run.
+/// Levels that some members reach and others do not. Also levels that all reach, if they still give an advantage under some convention, as
+/// in a group of one. Neighbours with equal numbers form one LevelRun.
 std::vector<LevelRun> living_levels(const Explanation& group, const ExplainedEstimator& estimator);
 
-/// Plain sentences about what is out of proportion in the group.
+/// Warnings, one sentence each: a group that teaches nothing, rewards that are equal but for rounding, a divisor that is almost zero.
 std::vector<std::string> remarks_on(const Explanation& group);
 
-/// The systems' words: "verl, trl".
+/// The words of systems as a list: "verl, trl".
 inline std::string systems_text(const std::vector<Compat>& systems) {
   return joined(systems, [](Compat system) { return word_of<Compat>(compat_words, system); });
 }

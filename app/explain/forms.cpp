@@ -1,9 +1,10 @@
-// The explanation in sentences and as JSON. Sentences: dead groups, and advantages that are out of proportion.
+// Writes the explanation as sentences and as JSON. Sentences: dead groups, and advantages that are out of proportion.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "app/compute/arguments.hpp"
 #include "app/explain/explain_group.hpp"
 #include "estimators/definition.hpp"
 #include "kernels/shared/json.hpp"
@@ -16,7 +17,7 @@ namespace {
 constexpr double out_of_proportion = 100;  // an advantage; usual ones are below G, or a sum over many levels or of large weights
 constexpr double most_amplified = 1000;    // by a deviation or a mean that is not almost zero: MaxRL's largest is the largest group, 255
 
-/// How many times more than it differs from the others a reward counts, by what it is divided by: at every level, or as a whole.
+/// Factor by which division enlarges a reward's difference from the others: the largest over the levels, or that of the whole advantage.
 double amplification(const Explanation& group, const Breakdown& parts, double reward) {
   double most = 0;
   for (const LevelPart& p : parts.levels)
@@ -29,7 +30,7 @@ double amplification(const Explanation& group, const Breakdown& parts, double re
   return most;
 }
 
-/// What to know about forms around the median: a divisor that is almost zero, and groups of even size.
+/// Remarks on forms around the median: a divisor that is almost zero, and groups of even size.
 void add_median_remarks(const Explanation& group, const std::string& word, bool floored, std::vector<std::string>& remarks) {
   const double median = group_median(group.rewards, MedianRule::lower);
   std::vector<double> distance;
@@ -46,16 +47,22 @@ void add_median_remarks(const Explanation& group, const std::string& word, bool 
 
 std::vector<std::string> remarks_on(const Explanation& group) {
   std::vector<std::string> remarks;
+  if (group.missing > 0)
+    remarks.push_back(fmt::format("{} missing: the others are a group of {}, and a missing one gets the advantage 0.",
+                                  group.missing == 1 ? "A reward is" : fmt::format("{} rewards are", group.missing), group.rewards.size()));
   if (group.values.size() == 1)
     remarks.push_back(group.rewards.size() > 1 ? "All rewards are equal: the group is dead, nobody learns anything from it."
                                                : "A group of one has nobody to be compared with: training counts it among the dead.");
+  else if (const double least = group.values.front().first, most = group.values.back().first; most - least < rounding_of_ranks * most)
+    remarks.push_back(fmt::format("The rewards are equal but for rounding ({} and {}): ranks take them for equal, other forms do not.",
+                                  number_text(least), number_text(most)));
   for (const auto& estimator : group.estimators)
     if (!estimator.rows.empty() && leaves_pivot(estimator.rows.front().config.form))
       add_median_remarks(group, estimator.word, floor_squared(estimator.rows.front().config, group.variance) > 0, remarks);
   for (const auto& estimator : group.estimators)
     for (const auto& row : estimator.rows)
       for (const auto& [reward, count] : group.values) {
-        if (leaves_pivot(row.config.form)) break;  // said above
+        if (leaves_pivot(row.config.form)) break;  // add_median_remarks() has said it
         const double a = group.advantage(row.parts, reward);
         const bool usual = std::abs(a) <= out_of_proportion || amplification(group, row.parts, reward) <= most_amplified;
         if (usual && std::isfinite(a)) continue;

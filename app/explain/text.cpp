@@ -1,4 +1,4 @@
-// The explanation as text of 80 columns.
+// Writes the text of `explain`, 80 columns wide: the group, the levels, the advantages.
 #include "kernels/system/text.hpp"
 
 #include <fmt/format.h>
@@ -15,10 +15,10 @@ namespace odrpo::app {
 namespace {
 
 constexpr std::size_t most_runs = 24, most_remarks = 4;
-constexpr std::size_t most_other_lines = 24;  // of levels under the other conventions; more of them take --verbose
+constexpr std::size_t most_other_lines = 24;  // lines about levels under the other conventions; more are shown only with --verbose
 constexpr std::size_t label_width = 20, cell_width = 10;
 
-/// At most nine characters.
+/// A number in a table cell, at most nine characters; "-" for NaN.
 std::string cell(double x) {
   if (std::isnan(x)) return "-";
   if (x == 0) return "0";
@@ -39,7 +39,7 @@ std::string reward_text(const std::pair<double, int>& value) {
   return value.second == 1 ? fmt::format("{:.8g}", value.first) : fmt::format("{:.8g} x{}", value.first, value.second);
 }
 
-/// (a) what the group is like, and what of it is dead.
+/// The first section of the text, on the group: its rewards, their mean, deviation, median and posterior scores.
 std::string group_text(const Explanation& g) {
   std::string out = paragraph(fmt::format("group of {}: {}", g.rewards.size(), joined(g.values, reward_text)), 0, 2);
   const auto worth = [&](const auto& v) { return fmt::format("{:.8g} -> {:.8g}", v.first, g.worth(v.first)); };
@@ -54,7 +54,7 @@ std::string group_text(const Explanation& g) {
   return out;
 }
 
-/// The thresholds that everybody or nobody reaches, in one line.
+/// One line about the levels that all members reach, and those that none reaches: they teach nothing.
 std::string dead_text(const Explanation& g) {
   const double least = g.values.front().first, most = g.values.back().first;
   const bool alone = g.rewards.size() == 1;
@@ -68,20 +68,20 @@ std::string dead_text(const Explanation& g) {
   return text;
 }
 
-/// Whether the members of a living level have different N_k: those who leave the member out.
+/// True if members have different divisors N_k at this level, which some of them reach: N_k is then of the group without the member.
 bool own_norms(const Explanation& g, const LevelPart& p) {
   return std::isnan(p.norm) && p.count > 0 && p.count < static_cast<int>(g.rewards.size());
 }
-/// Has a row of an estimator such levels among these?
+/// True if own_norms() holds for one of these levels under the convention of `row`.
 bool has_own_norms(const Explanation& g, const Convened& row, const std::vector<LevelRun>& runs) {
   return convention_of(row.config).divisor == Divisor::others_deviation &&
          std::any_of(runs.begin(), runs.end(), [&](const LevelRun& run) { return own_norms(g, row.parts.levels[run.first]); });
 }
 constexpr const char* own_norms_text = "  (N_k -: each member is divided by the deviation of the others)\n";
 
-/// (b) one estimator's levels under its first convention: where they lie, and what they give.
+/// A table of one estimator's levels under its first convention: members that reach the level, weight, divisor, and what a member gets.
 std::string first_levels(const Explanation& g, const ExplainedEstimator& e, const std::vector<LevelRun>& runs) {
-  const bool spaced = !g.level_values.empty();  // then what a level is worth stands where mu_k says how many reach it
+  const bool spaced = !g.level_values.empty();  // levels have values: the column of counts shows gaps instead, as mu_k shows the counts
   const auto line = [](const auto&... cells) { return fmt::format("  {:>16} {:>7} {:>7} {:>9} {:>9} {:>11} {:>11}\n", cells...); };
   const bool bits = row_of(e.rows.front().config.form).basis == Basis::bit;
   std::string out = line(bits      ? "bit of r - 1"
@@ -91,7 +91,7 @@ std::string first_levels(const Explanation& g, const ExplainedEstimator& e, cons
   bool folded = false;
   for (std::size_t i = 0; i < std::min(runs.size(), most_runs); ++i) {
     const LevelPart& p = e.rows.front().parts.levels[runs[i].first];
-    double weight = 0;  // of any convention under which the level is alive
+    double weight = 0;  // of a convention under which the level is not dead; a dead one has weight 0
     for (const auto& row : e.rows) weight = std::max(weight, row.parts.levels[runs[i].first].weight);
     folded = folded || runs[i].levels > 1;
     out += line(level_text(g, p, runs[i]), spaced && !bits ? fmt::format("{:.5g}", p.gap) : std::to_string(p.count),
@@ -103,13 +103,13 @@ std::string first_levels(const Explanation& g, const ExplainedEstimator& e, cons
   return out;
 }
 
-/// What some systems say of the levels shown, as text: N_k, if reached, if missed of one level after the other.
+/// Systems whose cells of the levels table are equal. `cells`: N_k, "if reached" and "if missed" of the first level, of the second, ...
 struct LevelCells {
   std::vector<Compat> systems;
   std::vector<std::string> cells;
 };
 
-/// The conventions in order, those together that say the same.
+/// The cells of all conventions, in order. Conventions with equal cells are joined.
 std::vector<LevelCells> level_cells(const ExplainedEstimator& e, const std::vector<LevelRun>& runs) {
   std::vector<LevelCells> all;
   for (const auto& row : e.rows) {
@@ -125,7 +125,7 @@ std::vector<LevelCells> level_cells(const ExplainedEstimator& e, const std::vect
   return all;
 }
 
-/// (b) the same levels under the other conventions, a line for each that says something else; `left_out` when that would be long.
+/// The levels under the other conventions, a line for each that differs from the first. If that would be long, sets `left_out` instead.
 std::string other_levels(const Explanation& g, const ExplainedEstimator& e, const std::vector<LevelRun>& runs, bool verbose,
                          bool& left_out) {
   const auto line = [](const auto&... cells) { return fmt::format("  {:>16}  {:<24} {:>9} {:>11} {:>11}\n", cells...); };
@@ -151,7 +151,7 @@ std::string other_levels(const Explanation& g, const ExplainedEstimator& e, cons
   return out;
 }
 
-/// (b) one estimator's levels under every convention.
+/// The second section of the text, for one estimator: its levels under every convention.
 std::string levels_text(const Explanation& g, const ExplainedEstimator& e, bool verbose, bool& left_out) {
   const Convened& row = e.rows.front();
   const auto runs = living_levels(g, e);
@@ -161,7 +161,7 @@ std::string levels_text(const Explanation& g, const ExplainedEstimator& e, bool 
   return head + first_levels(g, e, runs) + other_levels(g, e, runs, verbose, left_out);
 }
 
-/// The formula of a row; weights that are those of the first row's are not said again.
+/// The formula of an estimator under the convention of `row`. "w_k as above" replaces weights equal to those of the first convention.
 std::string formula_text(const ExplainedEstimator& e, const Convened& row) {
   const auto weights = [](const std::string& formula) {
     const std::size_t from = std::min(formula.find(", w_k ="), formula.size());
@@ -176,7 +176,7 @@ std::string formula_text(const ExplainedEstimator& e, const Convened& row) {
   return again ? text.substr(0, from) + std::string(above) + text.substr(to) : text;
 }
 
-/// A label and cells behind it.
+/// A line of a table: a label of `width` columns, then one cell for each item of the list.
 template <class List, class Text>
 std::string cells_line(std::string_view label, std::size_t width, const List& list, Text text) {
   std::string line = fmt::format("{:<{}}", label, width);
@@ -184,7 +184,7 @@ std::string cells_line(std::string_view label, std::size_t width, const List& li
   return line + '\n';
 }
 
-/// (c) rewards as columns: a row per convention, its formula under it.
+/// The third section, with a column for each reward: a row of advantages for each convention, and its formula below.
 std::string wide_rows(const Explanation& g, const ExplainedEstimator& e) {
   std::string out = e.word + "\n";
   for (const auto& row : e.rows) {
@@ -196,7 +196,7 @@ std::string wide_rows(const Explanation& g, const ExplainedEstimator& e) {
   return out;
 }
 
-/// (c) rewards as rows, when there are too many for columns: a column per convention, called by letters.
+/// The third section when rewards are too many for columns: a row for each reward, and a column (a), (b), ... for each convention.
 std::string long_rows(const Explanation& g, const ExplainedEstimator& e) {
   constexpr std::size_t together = 6;
   std::string out = e.word + "\n";

@@ -1,4 +1,4 @@
-// `odrpo-bench export FILE.h5`: runs and curves as CSV or JSON lines, slab by slab, or the text of the suite.
+// Exports runs and curves of a result file as CSV or JSON lines, or the text of its suite: `odrpo-bench export FILE.h5`.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -23,16 +23,16 @@
 namespace odrpo::app {
 namespace {
 
-/// Whoever read stdout has left: the rest is not wanted.
+/// Thrown when the program that reads stdout has closed the pipe, so that nothing more needs to be written.
 struct ReaderLeft {};
 
-/// Data on its way to a file or to stdout.
+/// Writes data to the file at `path`, or to stdout if `path` is empty.
 class Sink {
  public:
   explicit Sink(const std::string& path) {
     if (!path.empty()) file_ = std::make_unique<OutputFile>(path);
   }
-  /// Failure io; ReaderLeft.
+  /// Throws Failure `io` if the file cannot be written, ReaderLeft if stdout is closed.
   void write(std::string_view text) {
     if (file_) return file_->write(text);
     put(text);
@@ -47,7 +47,7 @@ class Sink {
   std::unique_ptr<OutputFile> file_;
 };
 
-/// The flags as a form of lines, before the file is read. Failure usage.
+/// Reads from the flags what is exported and in which format. Failure `usage` for flags that contradict each other.
 ExportForm form_of(const ExportOptions& o) {
   ExportForm form;
   if (!o.format.empty()) form.format = listed_word("--format", export_format_words, o.format);
@@ -62,7 +62,7 @@ ExportForm form_of(const ExportOptions& o) {
   return form;
 }
 
-/// The curves asked for by the names that the file has; all of them where none is asked for.
+/// The curves of the flag --curve, by their names in the file; all curves without the flag.
 std::vector<std::string> chosen_curves(std::vector<std::string> all, const std::vector<std::string>& asked) {
   all.emplace_back(seconds_curve);
   if (asked.empty()) return all;
@@ -73,7 +73,7 @@ std::vector<std::string> chosen_curves(std::vector<std::string> all, const std::
   return chosen;
 }
 
-/// Which runs --only keeps, and which of its globs have met one.
+/// Says which run ids match the globs of --only, and records which globs have matched.
 class Selection {
  public:
   explicit Selection(const std::vector<std::string>& globs) : globs_(globs), met_(globs.size(), false) {}
@@ -84,7 +84,7 @@ class Selection {
       if (glob_match(globs_[i], id)) any = met_[i] = true;
     return any;
   }
-  /// Failure suite, as in `run`, when a glob has met no run.
+  /// Failure `suite` if a glob of --only has matched no run, as in the command `run`.
   void check() const {
     std::string unmet;
     for (std::size_t i = 0; i < globs_.size(); ++i)
@@ -100,7 +100,7 @@ class Selection {
   std::string example_;
 };
 
-/// The suite's text, byte by byte; at a terminal as it can be shown.
+/// Writes the text of the suite byte for byte; on a terminal with control characters escaped.
 void write_suite(const ExportOptions& o, const ReadLimits& limits) {
   const ResultFile file = read_results(o.path, {}, limits);
   const std::string* text = file.provenance_text("suite");

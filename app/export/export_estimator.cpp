@@ -1,4 +1,4 @@
-// `odrpo-bench export-estimator RATER -o FILE`: a posterior estimator for a trainer, as tables or as a Python module that holds them.
+// Exports a posterior estimator for a trainer, as tables in JSON or in a Python module: `odrpo-bench export-estimator RATER -o FILE`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,27 +26,28 @@
 
 namespace odrpo::app {
 
-// The map of a posterior estimator whose prior is fixed: values and advantages for every histogram of a group.
+// With a fixed prior, posterior scores depend only on how often each score occurs in a group (its histogram): tabulates all histograms.
 
 inline constexpr double most_mapped_histograms = 65'536;
 
-/// Histograms in lexicographic order of their counts, the most frequent lowest score first.
+/// Posterior scores and advantages for each histogram of scores. In the first histogram all members have the lowest score; then counts
+/// descend lexicographically.
 struct HistogramMap {
-  std::vector<std::uint8_t> counts;        ///< [histograms][scores]
-  std::vector<double> values, advantages;  ///< likewise; NaN where the group has no such score
-  std::vector<double> variances;           ///< [histograms] what the values leave open (GroupPosterior::values_and_variance())
+  std::vector<std::uint8_t> counts;        ///< [histograms][scores] number of members with this score
+  std::vector<double> values, advantages;  ///< [histograms][scores] of a member with this score; NaN where no member has it
+  std::vector<double> variances;           ///< [histograms] mean over members of Var(quality - group mean | scores), levels^2
 };
 
-/// How many histograms groups of `members` on so many scores have.
+/// Number of histograms of `members` scores, each one of `scores` possible scores.
 double count_histograms(int members, int scores);
 
-/// Of groups of `members`, which are at most 255: posterior scores under the prior, and what the estimator's form makes of them by its own
-/// convention (EstimatorConfig::compat).
+/// Tabulates groups of `members` <= 255: their posterior scores under `prior`, and the advantages that the estimator makes of these by its
+/// own convention (EstimatorConfig::compat).
 HistogramMap map_histograms(const EstimatorConfig& estimator, const ScoreModel& model, const StatePrior& prior, int members);
 
 namespace {
 
-/// The next histogram of as many members; false behind the last one.
+/// Replaces `counts` by the next histogram of as many members; false after the last one.
 bool next_histogram(std::vector<int>& counts) {
   std::size_t k = counts.size() - 1;
   const int last = counts[k];
@@ -97,7 +98,7 @@ namespace {
 constexpr std::string_view format_name = "odrpo-bench posterior estimator";
 constexpr int format_version = 2;
 
-/// The decisions of the command line.
+/// What the flags ask for.
 struct Request {
   std::string ending;  ///< .json or .py
   EstimatorConfig estimator;
@@ -130,7 +131,7 @@ void set_floor(const ExportEstimatorOptions& o, EstimatorConfig& estimator) {
   estimator.floor = read_floor(o.floor);
 }
 
-/// What training refuses of a group's size.
+/// Refuses a --group-size that `run` refuses for this estimator.
 void check_group(const EstimatorConfig& estimator, int size) {
   if (leaves_pivot(estimator.form) && size % 2 == 0)
     refuse(fmt::format("--group-size {}: {} needs an odd number of rollouts, one of which is the median", size, estimator_word(estimator)));
@@ -167,14 +168,14 @@ Request read_request(const ExportEstimatorOptions& o) {
   return r;
 }
 
-/// Every file that this command writes begins with the name of the format.
+/// Refuses to replace a file that this command did not write. Its own files contain format_name near the beginning.
 void check_replaced(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error) || std::filesystem::file_size(path, error) == 0) return;
   std::ifstream in(path, std::ios::binary);
   std::string head(1024, '\0');
   in.read(head.data(), static_cast<std::streamsize>(head.size()));
-  constexpr std::size_t begins = 64;  // behind a comment sign or a key
+  constexpr std::size_t begins = 64;  // bytes before the name: a comment sign (.py) or a key (.json)
   if (head.find(format_name) >= begins)
     fail(Exit::io,
          "'{}' is there already, and export-estimator did not write it; choose another -o, or replace it "
@@ -185,7 +186,7 @@ void check_replaced(const std::string& path) {
 NamedArray number(std::string name, int value) { return {std::move(name), std::vector<std::int64_t>{value}}; }
 NamedArray number(std::string name, double value) { return {std::move(name), std::vector<double>{value}}; }
 
-/// Everything, by the names that docs/export-estimator.md explains.
+/// All arrays of the output, with the names that docs/export-estimator.md explains.
 std::vector<NamedArray> named_arrays(const ExportEstimatorOptions& o, const Request& r) {
   const ScoreModel model = first_score_model(r.rater, r.levels, o.votes, r.estimator.prior, o.group_size);
   const StatePrior prior = first_prior(model.prompts, r.estimator.prior);
@@ -239,12 +240,12 @@ std::vector<NamedArray> named_arrays(const ExportEstimatorOptions& o, const Requ
   return all;
 }
 
-/// examples/trainers/posterior_estimator.py with the tables in it.
+/// The Python module to write: examples/trainers/posterior_estimator.py with the arrays at its end.
 std::string python_module(const ExportEstimatorOptions& o, const Request& r, const std::vector<NamedArray>& arrays) {
   std::string text = fmt::format("# {} {}: {} of rater {}, written by `odrpo-bench export-estimator`.\n", format_name, format_version,
                                  estimator_word(r.estimator), printable_line(o.rater));
   text += trainer_module;
-  return text + "\nDATA = r\"\"\"" + arrays_json(arrays) + "\"\"\"\n";  // no text of JSON has three quotes in a row
+  return text + "\nDATA = r\"\"\"" + arrays_json(arrays) + "\"\"\"\n";  // JSON never has three quotes in a row
 }
 
 }  // namespace

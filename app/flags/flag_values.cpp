@@ -83,6 +83,19 @@ constexpr const char* no_column = "none";
 
 }  // namespace
 
+void set_reading(const ReadingFlags& flags, ScoreReading& how) {
+  for (const ReadingOption& option : reading_options()) {
+    const auto given = flags.find(std::string(option.key));
+    if (given == flags.end() || given->second.empty()) continue;
+    const std::string flag = "--" + std::string(option.key);
+    const bool list = option.type == "list";
+    if (!list && given->second.size() > 1) fail(Exit::usage, "{} is given twice", flag);
+    const std::string wrong = option.set(how, list ? list_items(flag, given->second) : given->second);
+    if (!wrong.empty()) fail(Exit::usage, "{} {}", flag, wrong);
+  }
+  if (how.round > 0 && how.bins > 0) fail(Exit::usage, "--round and --bins both make levels of continuous scores: keep one");
+}
+
 ScoreReading score_reading(const ScoreOptions& o) {
   ScoreReading how;
   struct Flag {
@@ -92,7 +105,7 @@ ScoreReading score_reading(const ScoreOptions& o) {
     bool may_be_none;
   };
   ScoreColumns& c = how.columns;
-  const std::array<Flag, score_fields> flags = {{{"--prompt", o.prompt, c.prompt, false},
+  const std::array<Flag, score_fields> flags = {{{"--prompt", o.prompt, c.prompt, true},
                                                  {"--response", o.response, c.response, false},
                                                  {"--sample", o.sample, c.sample, true},
                                                  {"--score", o.score, c.score, false},
@@ -118,6 +131,7 @@ ScoreReading score_reading(const ScoreOptions& o) {
       fail(Exit::usage, "--scale: \"{}\" states no scale; such as \"0..10\" or \"0..5 by 0.5\", 2 to {} values", o.scale, most_levels);
     how.scale = *scale;
   }
+  set_reading(o.reading, how);
   return how;
 }
 
@@ -130,12 +144,15 @@ std::string file_flag(const ScoreOptions& o) {
                                    {"--gold", o.gold},
                                    {"--scale", o.scale}})
     if (!text.empty()) return flag;
+  for (const auto& [key, given] : o.reading)
+    if (!given.empty()) return "--" + key;
   return "";
 }
 
 ScoreTable read_score_table(const std::string& path, const ScoreReading& how) {
-  const std::string text = read_scores_file(path);
-  return parse_scores(text, printable_line(path), how.columns, how.scale);
+  std::vector<NamedText> files = read_score_files(path);
+  if (files.size() == 1) return parse_scores(files[0].text, files[0].name, how);
+  return parse_scores(std::move(files), printable_line(path), how);
 }
 
 }  // namespace odrpo::app

@@ -1,4 +1,4 @@
-// Values of flags that several commands read: words of a table, lists of numbers, raters, how files of scores are read.
+// Reads values of flags that several commands have: words of a table, lists of numbers, raters, how files of scores are read.
 #pragma once
 #include <fmt/format.h>
 
@@ -25,18 +25,18 @@ namespace odrpo::app {
 using Quoting = std::string (*)(std::string_view);
 inline std::string beginning(std::string_view text) { return shown(text); }
 
-/// Failure usage: `refusal`, behind it the words that there are and a suggestion.
+/// Failure usage: `refusal`, then the known words and a suggestion.
 [[noreturn]] void refuse_word(const std::string& refusal, std::string_view word, std::span<const std::string_view> words,
                               std::string_view are = "it is one of");
 
-/// The value of that word. Failure usage, with the words that there are and a suggestion, for another one.
+/// The value of that word. Failure usage for an unknown word, with the known words and a suggestion.
 template <class E, std::size_t n>
 E word_or_refuse(std::string_view flag, const Word<E> (&table)[n], const std::string& text, Quoting quoted = beginning) {
   if (const auto value = find_word<E>(table, text)) return *value;
   refuse_word(fmt::format("{}: there is no \"{}\"", flag, quoted(text)), text, words_in(table));
 }
 
-/// The same of a table that its refusal lists, without a suggestion.
+/// The same for a table that its refusal lists, without a suggestion.
 template <class E, std::size_t n>
 E listed_word(std::string_view flag, const Word<E> (&table)[n], const std::string& text) {
   if (const auto value = find_word<E>(table, text)) return *value;
@@ -69,16 +69,15 @@ std::vector<double> read_numbers(std::string_view flag, const std::vector<std::s
 /// word, with a suggestion; those of load_rater_file() for a file, whose notes go to stderr unless `quiet`.
 RaterConfig rater_named(const std::string& name, bool quiet = false);
 
-/// K of the scores that such a rater gives: its own, else `asked`, else 10. Failure usage where it has another number than asked for (> 0).
+/// K of the scores that such a rater gives: its own, else `asked`, else 10. Failure usage if `asked` > 0 differs from the rater's own.
 int simulated_levels(const RaterConfig& rater, int asked);
 
 // The flags that say how files of scores are read, as the reader takes them; `judge analyze` and `judge fit` share them.
 
-struct ScoreReading {
-  ScoreColumns columns;
-  ScoreScale scale;
-};
-/// Failure usage for a scale that is none, for both of --scale and --levels, and for a column that is named for two things.
+/// Takes what the flags say over into `how`. Failure usage that names the flag.
+void set_reading(const ReadingFlags& flags, ScoreReading& how);
+
+/// Failure usage for an invalid scale, for --scale beside --levels, and for a column that is named for two things.
 ScoreReading score_reading(const ScoreOptions& o);
 
 /// Flags of `o` that only files of scores have, such as "--prompt"; empty where none is given. --levels is not among them.

@@ -1,5 +1,5 @@
-// A library to be preloaded (LD_PRELOAD): counts the allocations of a program in a page that it shares with the gate. Links nothing but the
-// C library; the gate's counts.cpp reads the page.
+// Counts the memory allocations of a measured program, as a library that LD_PRELOAD loads into it. The counter is in a memory page that the
+// gate shares (counts.cpp). Links only the C library.
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -14,13 +14,13 @@
 namespace {
 
 using Count = std::uint64_t;
-Count* page = nullptr;  // [0] loaded, [1] allocations
+Count* page = nullptr;  // [0] becomes 1 when this counter is loaded into the program, [1] counts allocations
 
 void count() {
   if (page != nullptr) __atomic_fetch_add(page + 1, 1, __ATOMIC_RELAXED);
 }
 
-// dlsym() may allocate before the real functions are known
+// memory that dlsym() gets if it allocates before the real malloc() is known
 alignas(16) char early[1 << 16];
 std::size_t early_used = 0;
 bool is_early(const void* p) { return p >= early && p < early + sizeof early; }
@@ -68,7 +68,7 @@ __attribute__((constructor)) void begin() {
   known();
   const char* fd = std::getenv("ODRPO_COUNT_ALLOCATIONS");
   if (fd == nullptr) return;
-  char link[64], target[64] = {};  // a descendant may have closed it and opened another file at its number
+  char link[64], target[64] = {};  // a child process may have another file at this number
   std::snprintf(link, sizeof link, "/proc/self/fd/%d", std::atoi(fd));
   if (readlink(link, target, sizeof target - 1) < 0 || std::strncmp(target, "/memfd:odrpo-count", 18) != 0) return;
   void* const shared = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, std::atoi(fd), 0);
@@ -87,7 +87,7 @@ void* malloc(std::size_t size) {
   return real.allocate(size);
 }
 void* calloc(std::size_t n, std::size_t size) {
-  if (!known()) return early_allocate(n * size);  // zeros, as it was never used
+  if (!known()) return early_allocate(n * size);  // zeros, since static memory begins as zeros and no byte is handed out twice
   count();
   return real.zeroed(n, size);
 }

@@ -1,4 +1,4 @@
-// `odrpo-bench gate`: is a candidate slower than its baseline, or does it compute something else? And `odrpo-bench worker`.
+// Runs `odrpo-bench gate` (is a candidate slower than its baseline, or does it compute something else?) and `odrpo-bench worker`.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -57,19 +57,19 @@ int run_gate(const GateOptions& o) {
 int gate(const GateOptions& o) {
   try {
     return run_gate(o);
-  } catch (const Failure& failure) {  // which may quote what programs have said
+  } catch (const Failure& failure) {  // its text may quote output of the measured programs
     throw Failure(failure.code, without_ci_commands(failure.what()));
   }
 }
 
-// `odrpo-bench worker`: this program as a worker of the gate: training steps of a suite's runs, the microbenchmarks, or the gate's
-// self-test.
+// Runs `odrpo-bench worker`, which does timed work for a gate: it trains steps of a suite's runs, or starts the microbenchmarks, or does
+// work of known cost for the gate's self-test.
 
 namespace {
 
 constexpr std::size_t most_cases = 1000;
 
-/// The run of a combination's first seed, trained for n steps in a world that is kept. Its checksum is the digest of the record.
+/// A case that trains a run for n steps. The world is made once and kept between calls. The checksum is the digest of the run's record.
 TimedWork steps_of(const RunSpec& spec) {
   struct State {
     RunSpec spec;
@@ -84,7 +84,7 @@ TimedWork steps_of(const RunSpec& spec) {
     state->record = train(state->spec, state->cache, stop);
     if (state->record.status == RunStatus::failed) throw Failure(Exit::runs_failed, state->record.error);
   };
-  train_steps(1);  // makes the world
+  train_steps(1);  // makes the world, outside the timed calls
   return {[] {}, train_steps, [state] { return result_digest({&state->record, 1}).substr(0, 16); }};
 }
 
@@ -97,13 +97,13 @@ std::vector<WorkCase> suite_cases(const SuiteOptions& o) {
   std::vector<WorkCase> cases;
   for (std::size_t c = 0; c < suite.runs.combinations(); ++c) {
     const std::size_t first = suite.runs.combination(c).first;
-    const std::string id = suite.runs.id(first);  // "bandit/mixed/linear/grpo/n8/s0", which is of all seeds without its end
+    const std::string id = suite.runs.id(first);  // "bandit/mixed/linear/grpo/n8/s0"; the case has this name without the seed
     cases.push_back({id.substr(0, id.rfind('/')), [runs = suite.runs, first] { return steps_of(runs[first]); }});
   }
   return cases;
 }
 
-/// GRPO's advantages of 64 groups of 8 scores, about a microsecond; the candidate does `added` times as many units more.
+/// A case of known cost: n units of work take the time of n (1 + added). A unit computes GRPO's advantages of 64 groups of 8 scores (~1 us).
 TimedWork known_work(double added) {
   struct State {
     BatchEstimator estimator{*parse_estimator("grpo"), 10, 8};

@@ -1,4 +1,4 @@
-// A worker of the gate: reads requests, times cases, answers.
+// Answers a gate's requests as its worker: reads JSON lines, times the named cases, and writes CPU times.
 #include "app/gate/serve.hpp"
 
 #include <fmt/format.h>
@@ -48,7 +48,7 @@ class Server {
     work.reset();
     const double begin = thread_cpu_ns();
     work.run(n);
-    const double ns = std::round(thread_cpu_ns() - begin);  // whole: the answer's length, and what it allocates, hardly varies
+    const double ns = std::round(thread_cpu_ns() - begin);  // whole ns, so that the length of answers, and their allocations, hardly vary
     const std::string sum = work.checksum();
     return {{"ns", ns}, {"checksum", sum.empty() ? nlohmann::json() : nlohmann::json(sum)}};
   }
@@ -66,7 +66,7 @@ std::string byte_checksum(const void* bytes, std::size_t count) {
 }
 
 void serve(std::span<const WorkCase> cases, std::istream& in, std::ostream& out) {
-  const FlushSubnormals flush;  // as in training
+  const FlushSubnormals flush;  // treats subnormal numbers as 0, as training does
   Server server(cases);
   for (std::string line; std::getline(in, line);) {
     nlohmann::json answer;

@@ -1,4 +1,4 @@
-// A worker of the gate: answers JSON lines about cases of work (docs/gate.md).
+// Answers a gate's requests as its worker: times named cases of work, by JSON lines (docs/gate.md).
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -9,23 +9,23 @@
 
 namespace odrpo::app {
 
-/// A case that is set up: what is timed, and what it computed.
+/// A case that is ready to be timed: the functions that do its work and check its results.
 struct TimedWork {
-  std::function<void()> reset = [] {};                                   ///< before every repetition, outside the clock
-  std::function<void(long long n)> run;                                  ///< the unit of work, n times
-  std::function<std::string()> checksum = [] { return std::string(); };  ///< of the last repetition; empty: none
+  std::function<void()> reset = [] {};                                   ///< called before each timed run(), and not timed
+  std::function<void(long long n)> run;                                  ///< does the unit of work n times; this is timed
+  std::function<std::string()> checksum = [] { return std::string(); };  ///< a checksum of what the last run() computed; empty = no checksum
 };
 
 struct WorkCase {
   std::string name;
-  std::function<TimedWork()> make;  ///< sets the case up, once, when it is asked for first
+  std::function<TimedWork()> make;  ///< sets the case up; called once, at the first request to time it
 };
 
-/// 64 bits of FNV-1a over bytes, as 16 hex digits: a checksum of what a case has written.
+/// The 64-bit FNV-1a hash of the bytes, as 16 hex digits: a checksum of a case's results.
 std::string byte_checksum(const void* bytes, std::size_t count);
 
-/// Answers every line of `in` with one line on `out` until `in` ends: {"list": true} with the cases, {"case": …, "repeat": n} with CPU time
-/// and checksum, all else with {"error": …}.
+/// Answers every line of `in` with one line on `out` until `in` ends. {"list": true} gets the names of the cases; {"case": …, "repeat": n}
+/// gets the CPU time of n repetitions in ns, and the checksum; any other line gets {"error": …}.
 void serve(std::span<const WorkCase> cases, std::istream& in, std::ostream& out);
 
 }  // namespace odrpo::app

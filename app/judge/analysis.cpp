@@ -1,4 +1,4 @@
-// From a table of ratings to statistics with bootstrap intervals over prompts.
+// Computes the statistics of a table of ratings, with bootstrap intervals over prompts.
 #include "app/judge/analysis.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr double level = 0.95;
 
-/// The statistics of drawn units, as a function that bootstrap() calls.
+/// Computes the statistics of resampled units (prompts, or groups of prompts); bootstrap() calls it for each resample.
 class DrawnStatistics {
  public:
   explicit DrawnStatistics(const ScoreSums& sums) : sums_(sums), times_(sums.units, 0), total_(sums.width(), 0.0) {
@@ -26,7 +26,7 @@ class DrawnStatistics {
       lists_.emplace_back(list->value, list->unit, sums.units);
   }
 
-  /// `picks`: units, as often as they are drawn.
+  /// `picks` lists the drawn units; a unit that was drawn twice is listed twice.
   void operator()(const std::vector<std::uint32_t>& picks) {
     std::fill(times_.begin(), times_.end(), 0u);
     for (const std::uint32_t u : picks) ++times_[u];
@@ -73,6 +73,7 @@ JudgeAnalysis analyze_scores(const ScoreTable& table, const std::string& file, i
   a.seed = seed;
   a.sums = sum_scores(table, most_units);
   for (const auto& judge : table.judges) a.judges.push_back(printable_line(judge.name));
+  for (const auto& warning : table.warnings) a.warnings.push_back(printable_line(warning));
   for (const auto& note : table.notes) a.notes.push_back(printable_line(note));
   a.prompts = static_cast<std::int64_t>(table.prompts.size());
   a.responses = static_cast<std::int64_t>(table.responses.size());
@@ -119,7 +120,7 @@ JudgeAnalysis analyze_scores(const ScoreTable& table, const std::string& file, i
 
 namespace {
 
-// Presets: 50 000 simulated prompts x 8 responses x 16 calls on 1..10, drawn from channel_row() of the preset in its own world (seed 7);
+// Presets: from 50,000 simulated prompts x 8 responses x 16 calls on 1..10, drawn from channel_row() of the preset in its own world (seed 7);
 // the sampling error is below one unit of the last digit but one. Panels: `judge analyze` of files of real scores (docs/judge.md), which
 // are not in this project.
 constexpr std::array<KnownJudge, 6> judges = {{

@@ -1,4 +1,4 @@
-// `judge analyze` as JSON, with every digit. Undefined numbers are null.
+// Writes `judge analyze` as JSON, with every digit. Undefined numbers are null.
 #include <cmath>
 
 #include "app/judge/analysis.hpp"
@@ -13,7 +13,7 @@ Json whole(double x) { return static_cast<std::int64_t>(x); }
 
 Json object(const Estimate& e) { return {{"value", e.value}, {"lo", e.lo}, {"hi", e.hi}}; }
 
-/// Mean and quantiles of a list, with how many items have it and how many have not.
+/// A statistic as JSON: its mean and quantiles over items, `n` items that have it, and `all` - `n` where it is undefined.
 Json list(const JudgeAnalysis& a, const std::string& id, double n, double all, const char* of) {
   Json out = {{"of", of}, {"n", whole(n)}, {"undefined", whole(all - n)}, {"mean", object(a.at(id))}};
   for (const char* q : {"q05", "q25", "median", "q75", "q95"}) out[q] = object(a.at(id + "_" + q));
@@ -105,6 +105,7 @@ std::string analysis_json(const JudgeAnalysis& a, const std::vector<JudgeAnalysi
               {"values", a.sums.values},
               {"judges", a.judges},
               {"scores_per_response", {{"fewest", a.fewest}, {"most", a.most}}},
+              {"warnings", a.warnings},
               {"notes", a.notes}};
   out["intervals"] = {{"level", 0.95},
                       {"kind", "expanded BCa bootstrap over prompts"},

@@ -1,4 +1,4 @@
-// `judge analyze` as one page of text: how noisy the judge is in words, beside known judges, then every statistic with its interval.
+// Writes `judge analyze` as a page of text: how noisy the judge is in words, beside known judges, then every statistic with its interval.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,6 +42,7 @@ std::string heading_text(const JudgeAnalysis& a) {
                             counted(a.sum(Sum::scores), "score"), counted(a.judges.size(), "judge"),
                             shortened(scale_text(a.sums.values), 40), per, a.missing, a.unreadable),
                 0, 2);
+  for (const std::string& warning : a.warnings) out += paragraph("warning: " + warning, 0, 2);
   for (const std::string& note : a.notes) out += paragraph("note: " + note, 0, 2);
   const bool grouped = a.prompts > static_cast<std::int64_t>(a.sums.units);
   if (a.sums.units < 2) out += "One prompt: nothing has an interval.\n";
@@ -83,7 +84,7 @@ std::string in_words(const JudgeAnalysis& a) {
   return paragraph(text, 0);
 }
 
-/// Why prompts have no W.
+/// Says for how many prompts Kendall's W is undefined, for each reason.
 std::string without_w(const JudgeAnalysis& a) {
   std::string text;
   const auto add = [&](std::int64_t n, const char* why) {
@@ -96,7 +97,7 @@ std::string without_w(const JudgeAnalysis& a) {
   return text;
 }
 
-/// Means with intervals, and quantiles, of what prompts and responses have.
+/// Writes a table of means with intervals, and quantiles, of the statistics that each prompt or each response has.
 std::string lists(const JudgeAnalysis& a) {
   std::vector<TextRow> rows = {{"", "mean", "5 %", "25 %", "50 %", "75 %", "95 %"}};
   const auto add = [&](const char* name, const std::string& id, int decimals) {

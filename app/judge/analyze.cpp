@@ -1,4 +1,4 @@
-// `odrpo-bench judge analyze INPUT`: how noisy a judge is, from a file of repeated scores or by simulating raters.
+// Measures how noisy a judge is, from a file of repeated scores or by simulating raters: `odrpo-bench judge analyze INPUT`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,28 +24,28 @@
 
 namespace odrpo::app {
 
-// The figures of `judge analyze`: which are asked for, and what they show.
+// Parses the flag --figure of `judge analyze`, and draws the figures.
 
 enum class JudgeFigure { kendall, rows };
 
-/// A figure and the file that it goes to.
+/// One figure that --figure asks for, and the file to draw it into.
 struct FigureRequest {
   JudgeFigure kind;
   std::string path;
   FigureFormat format;
 };
 
-/// From "kendall=FILE.svg". Failure usage for another kind, another ending, or a file that two figures would go to; io for a file that
-/// cannot be written.
+/// Parses --figure, such as "kendall=FILE.svg". Failure `usage` for an unknown kind or ending, or one file for two figures; `io` for a file
+/// that cannot be written.
 std::vector<FigureRequest> figure_requests(const std::vector<std::string>& words, const std::string& input);
 
-/// Draws and writes each; a text for its caption goes to stderr. Failure io.
+/// Draws each figure into its file, and prints its caption on stderr. Failure `io` if a file cannot be written.
 void draw_judge_figures(std::span<const FigureRequest> requests, const ScoreTable& table, const JudgeAnalysis& analysis);
 
 namespace {
 
 constexpr FigureSize column{3.25, 0}, whole_page{5.5, 0};
-constexpr std::size_t most_prompts = 1000, most_responses = 64;  // of a heat map: more than the dots of a printed page
+constexpr std::size_t most_prompts = 1000, most_responses = 64;  // most columns and rows of a heat map; a printed page could not show more
 constexpr int bins = 40;
 constexpr Word<JudgeFigure> kinds[] = {
     {JudgeFigure::kendall, "kendall", "histogram of Kendall's W over prompts"},
@@ -123,7 +123,7 @@ void draw_judge_figures(std::span<const FigureRequest> requests, const ScoreTabl
 }
 
 int judge_analyze(const JudgeAnalyzeOptions& o) {
-  score_reading(o.scores);  // flags first
+  score_reading(o.scores);  // throws for invalid flags, before any file is read
   const bool file = is_score_file(o.path) || std::any_of(o.compare.begin(), o.compare.end(), is_score_file);
   if (const std::string flag = file_flag(o.scores); !file && !flag.empty())
     fail(Exit::usage, "{} says how a file of scores is read, and {} is none", flag, o.path);

@@ -1,4 +1,4 @@
-// `odrpo-bench judge fit FILE -o judge.toml`: a judge that scores as the file's judge does, and how well it does so.
+// Fits a simulated judge to a file of scores, and reports how well it fits: `odrpo-bench judge fit FILE -o judge.toml`.
 #include "envs/judge/latent/fit.hpp"
 
 #include <fmt/format.h>
@@ -26,27 +26,27 @@
 
 namespace odrpo::app {
 
-// A fitted judge as a report, as JSON, and as a judge's file.
+// Writes a fitted judge as a report, as JSON, and as a judge's file (.toml).
 
-/// A fit and what it was made from.
+/// A fitted judge, how well it fits, and the file of scores that it was fitted to.
 struct JudgeFit {
-  std::string file;                 ///< as messages show it
-  std::string found;                ///< "540 prompts x 8 responses x 8 samples, 6 levels; 4 judges"
-  std::string name;                 ///< of the section [rater.NAME]
-  std::vector<std::string> judges;  ///< names, for messages; empty ones where the file names none
-  std::vector<double> values;       ///< [K] the scores that the levels stand for
+  std::string file;                 ///< name of the file of scores, without control characters
+  std::string found;                ///< what the file holds: "540 prompts x 8 responses x 8 samples, 6 levels; 4 judges"
+  std::string name;                 ///< NAME of the section [rater.NAME] to write
+  std::vector<std::string> judges;  ///< their names; empty names where the file names no judges
+  std::vector<double> values;       ///< [K] the scores in the file's units that the levels 1..K stand for
   LatentFit fit;
   GoodnessOfFit check;
-  std::vector<EffectiveVotes> worth;  ///< of the fitted judge's calls
-  /// Of a file that names no judges.
+  std::vector<EffectiveVotes> worth;  ///< how many independent calls N calls of the fitted judge are worth
+  /// For a file that names no judges: do its columns of samples differ, as if several judges had scored?
   std::optional<ColumnFinding> columns{};
 };
 
-/// One page: the fitted numbers with intervals, goodness of fit, and what the file cannot tell.
+/// The text that `judge fit` prints: the fitted numbers with intervals, goodness of fit, and what the file cannot show.
 std::string fit_report(const JudgeFit& fit);
-/// The same with every digit, and the thresholds.
+/// The report as JSON, with all digits, and with the judges' thresholds between levels.
 std::string fit_json(const JudgeFit& fit);
-/// A judge's file: [rater.NAME] with its numbers in full, and where they come from in comments.
+/// The text of a judge's file: [rater.NAME] with its numbers in full, and comments that say where they come from.
 std::string judge_file(const JudgeFit& fit);
 
 namespace {
@@ -96,7 +96,7 @@ std::string check_text(const GoodnessOfFit& check) {
   return text;
 }
 
-/// What no file of this kind can say, and what this one cannot.
+/// Sentences on what no file of scores can show of a judge, and on what this file cannot show.
 std::vector<std::string> limits_text(const JudgeFit& f) {
   std::vector<std::string> text = {"a bias that all judges share: a level too high for everybody looks like better responses",
                                    "how good responses are beyond the ends of the scale, where all scores are the lowest or the highest"};

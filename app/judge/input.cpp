@@ -1,4 +1,4 @@
-// What `judge analyze` is given, files read and raters simulated; and `odrpo-bench judge simulate`.
+// Reads the files or simulates the raters that `judge analyze` is given. Also `odrpo-bench judge simulate`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ std::vector<NamedScores> of_suite(const std::string& path, std::uint64_t seed) {
     const RunSpec run = suite.runs[i];
     if (run.env.kind != WorldKind::bandit) fail(Exit::usage, "{}: raters are simulated in the bandit, and its world is toy-lm", path);
     const auto named = [&](const NamedScores& other) { return other.name == run.rater_name; };
-    if (std::any_of(all.begin(), all.end(), named)) continue;  // the same with other values of an axis
+    if (std::any_of(all.begin(), all.end(), named)) continue;  // the same rater with other values of an axis
     all.push_back(
         {run.rater_name, simulate_scores(run.rater, run.env.bandit, votes, seed).table, worth_of(run.rater, run.env.bandit.levels, seed)});
   }
@@ -79,9 +79,8 @@ int judge_simulate(const JudgeSimulateOptions& o) {
   const RaterConfig rater = rater_named(o.rater);
   if (rater.text != TextJudge{}) fail(Exit::usage, "rater {} looks at the text of responses, and simulated responses have none", o.rater);
   const int levels = simulated_levels(rater, o.levels);
-  const std::string ending = std::filesystem::path(o.output).extension().string();
-  if (!ending.empty() && ending != ".csv" && ending != ".tsv" && ending != ".jsonl" && ending != ".ndjson" && ending != ".txt")
-    fail(Exit::usage, "-o {}: scores are written as .csv, .tsv or .jsonl", o.output);
+  const auto format = format_by_name(o.output);
+  if (!format && std::filesystem::path(o.output).has_extension()) fail(Exit::usage, "-o {}: scores are written as .csv, .tsv or .jsonl", o.output);
   if (!o.output.empty()) check_output(o.output, o.rater);
   const double scores = static_cast<double>(o.prompts) * o.responses * o.samples;
   if (scores > most_scores)
@@ -92,16 +91,17 @@ int judge_simulate(const JudgeSimulateOptions& o) {
   SimulatedScores made = simulate_scores(rater, rated_world(levels, o.prompts, o.responses), o.samples, static_cast<std::uint64_t>(o.seed));
   if (o.truth)
     for (std::size_t r = 0; r < made.quality.size(); ++r) made.table.responses[r].gold = made.quality[r];
-  const std::string comment =
+  const std::string command =
       fmt::format("odrpo-bench judge simulate {} --prompts {} --responses {} --samples {} --levels {} --seed {}{}", printable_line(o.rater),
                   o.prompts, o.responses, o.samples, levels, o.seed, o.truth ? " --truth" : "");
   if (o.output.empty()) {
-    write_scores(made.table, ScoreFormat::csv, comment, put);
+    write_scores(made.table, ScoreFormat::csv, put);
     return static_cast<int>(Exit::ok);
   }
   OutputFile file(o.output);
-  write_scores(made.table, score_format(o.output), comment, [&](std::string_view text) { file.write(text); });
+  write_scores(made.table, format.value_or(ScoreFormat::csv), [&](std::string_view text) { file.write(text); });
   file.commit();
+  write_output(o.output + ".made-by.txt", command + '\n');
   return static_cast<int>(Exit::ok);
 }
 

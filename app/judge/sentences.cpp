@@ -1,4 +1,4 @@
-// Sentences that several commands of `judge` print. First: from the test of exchangeability to sentences and flags.
+// Writes sentences that several commands of `judge` print: on columns of samples that differ, and on what N calls are worth.
 #include "app/judge/sentences.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t most_items_listed = 8;
 constexpr const char* effect_words[column_effects] = {"constant", "scale", "noise", "correlation"};
 
-/// The first of whole numbers that follow each other; nothing of other ids.
+/// The first sample id of the file if its sample ids are consecutive integers; else nothing.
 std::optional<long long> first_of_run(const ScoreTable& table) {
   std::optional<long long> first;
   long long next = 0;
@@ -126,7 +126,7 @@ Json columns_json(const std::optional<ColumnFinding>& finding) {
   return out;
 }
 
-// A row of numbers of calls above what they are worth.
+// Writes how many independent calls N calls are worth.
 
 std::vector<EffectiveVotes> worth_of(const RaterConfig& rater, int levels, std::uint64_t seed) {
   return effective_votes(rater, rated_world(levels, 4000, 8), seed);

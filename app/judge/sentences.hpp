@@ -1,4 +1,4 @@
-// Sentences that several commands of `judge` print: of a file without judges whose sample columns differ, and of what calls are worth.
+// Writes sentences that several commands of `judge` print: on columns of samples that differ, and on what N calls are worth.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -13,33 +13,33 @@
 
 namespace odrpo::app {
 
-// Sample columns that differ: causes, and flags that choose one.
+// A file may not say who judged. Its columns (a column: all scores with one sample id) then suggest several judges if they differ.
 
 struct ColumnFinding {
   Exchangeability test;
-  std::optional<std::string> rater;  ///< for --rater: "sample_id / 2"; nothing where no such text says what the reading says
-  std::vector<std::string> judges;   ///< samples of each judge of the reading: "0, 1"
-  std::string untested;              ///< why several columns were not compared
+  std::optional<std::string> rater;  ///< value for --rater that gives each column its judge: "sample_id / 2"; unset if no value can
+  std::vector<std::string> judges;   ///< of each judge that was found: its sample ids, "0, 1"
+  std::string untested;              ///< why columns were not compared although there are several; else empty
 };
 
-/// Nothing where the file or a flag says who judged: --rater none says that it was one judge.
+/// Tests whether columns differ. Returns nothing if the file or --rater says who judged (--rater none says: one judge).
 std::optional<ColumnFinding> column_finding(const ScoreTable& table, const ScoreOptions& o, std::uint64_t seed);
 
-/// Which columns differ in what, why that may be, and what to type. Empty where they do not differ.
+/// If columns differ, a warning: in what, possible causes, groups of columns that agree, and the flag to type. Else empty.
 std::string columns_warning(const std::optional<ColumnFinding>& finding);
-/// "columns of samples do not differ (p = 0.432)", or why they were not compared; empty where they differ, and of one column.
+/// "columns of samples do not differ (permutation test, p = 0.432)", or why they were not compared. Empty where they differ.
 std::string columns_remark(const std::optional<ColumnFinding>& finding);
-/// Every number; null where nothing was tested.
+/// All numbers of the test of columns as JSON; null if nothing was tested.
 nlohmann::ordered_json columns_json(const std::optional<ColumnFinding>& finding);
 
-// What N calls of a rater are worth, as `judge analyze` and `judge fit` print it.
+// Calls about a response share errors, so that N calls are worth fewer independent ones. `judge analyze` and `judge fit` print how many.
 
-/// In the rater's own world of 4000 prompts x 8 responses.
+/// How many independent calls N = 1, 2, 4, .., 32 calls are worth, in the rater's own world of 4000 prompts x 8 responses.
 std::vector<EffectiveVotes> worth_of(const RaterConfig& rater, int levels, std::uint64_t seed);
 
-/// Three lines; empty for none.
+/// Two lines of text after a blank line: numbers of calls, and how many independent calls they are worth. Empty for an empty list.
 std::string worth_text(const std::vector<EffectiveVotes>& worth);
-/// [{"votes", "worth"}, ..]; null for none.
+/// JSON: [{"votes": number of calls, "worth": number of independent calls}, ..]; null for an empty list.
 nlohmann::ordered_json worth_json(const std::vector<EffectiveVotes>& worth);
 
 }  // namespace odrpo::app

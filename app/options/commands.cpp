@@ -22,7 +22,7 @@ void gate_options(CLI::App& c, GateOptions& o) {
   repeated(c, "--cases", o.cases, "only cases that this pattern names, e.g. 'advantage/*'; may be repeated", "GLOB");
   c.add_option("--limit", o.limit, "slow-down that is too much, as 1% or 0.01 (default 1%; below 3%)")->type_name("LIMIT");
   repeated(c, "--fail-on", o.fail_on,
-           "slower, different, faster, counts, void, inconclusive or nothing (default slower,different; of counts alone "
+           "slower, different, failed, faster, counts, void, inconclusive, skipped or nothing (default slower,different; of counts alone "
            "different,counts,inconclusive)",
            "WORD,WORD");
   c.add_option("--counts", o.counts, "instructions: auto (default), perf, callgrind or off")->type_name("HOW");
@@ -64,12 +64,13 @@ void score_options(CLI::App& app, ScoreOptions& o) {
   app.add_option("--scale", o.scale, "the scores that there can be: 0..10 or '0..5 by 0.5' (default: those of the file)")
       ->type_name("SCALE");
   app.add_option("--levels", o.levels, "the same for 1..K")->check(whole(2, most_levels))->type_name("K");
+  reading_flags(app, o.reading);
 }
 
 namespace {
 
 void advise_options(CLI::App& c, JudgeAdviseOptions& a) {
-  c.add_option("input", a.path, "a file of scores (CSV, TSV, JSON lines), a judge's file (.toml), or a word of `list raters`")
+  c.add_option("input", a.path, "a file of scores (CSV, TSV, JSON, or what an evaluation tool wrote), a judge's file (.toml), or a word of `list raters`")
       ->required()
       ->type_name("INPUT");
   c.add_option("--calls", a.calls, "judge calls of the whole training")->required()->check(CLI::Range(1.0, 1e12))->type_name("C");
@@ -123,7 +124,7 @@ void judge_commands(CLI::App& judge, JudgeCommands& commands, std::function<int(
                     [&o] { return judge_analyze(o); });
   c->add_option(
        "input", o.path,
-       "a CSV, TSV or JSON lines file with one row per score; or a rater to simulate: a word of `list raters`, a judge's file, or a "
+       "a file of scores (CSV, TSV, JSON, or what an evaluation tool wrote; a folder of a tool's files); or a rater to simulate: a word of `list raters`, a judge's file, or a "
        "suite, whose raters are put beside each other (.toml)")
       ->required()
       ->type_name("INPUT");
@@ -143,7 +144,7 @@ void judge_commands(CLI::App& judge, JudgeCommands& commands, std::function<int(
   c = add("fit", "a simulated judge fitted to a file of scores, with its goodness of fit, as a TOML file for suites",
           "odrpo-bench judge fit scores.csv -o judge.toml\n  odrpo-bench judge fit scores.csv --rater 'sample_id / 2'",
           [&f] { return judge_fit(f); });
-  c->add_option("file", f.path, "a CSV, TSV or JSON lines file with one row per score")->required()->type_name("FILE");
+  c->add_option("file", f.path, "a file of scores: CSV, TSV, JSON, or what an evaluation tool wrote; or a folder of a tool's files")->required()->type_name("FILE");
   score_options(*c, f.scores);
   c->add_option("--name", f.name, "name of the section [rater.NAME] (default: judge)")->type_name("NAME");
   c->add_option("--seed", f.seed, "seed of the simulated scores (default 1)")->check(seed())->type_name("N");

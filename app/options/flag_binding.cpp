@@ -1,9 +1,13 @@
-// The flags that several commands share, and those of `plot`, `export`, `export-estimator` and `stats`.
+// Binds the flags that several commands share, and those of `plot`, `export`, `export-estimator` and `stats`.
 #include "app/options/flag_binding.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <charconv>
 
 #include "kernels/system/text.hpp"
+#include "results/scores/reading.hpp"
 #include "results/scores/score_file.hpp"
 #include "results/stats/run_statistics.hpp"
 
@@ -29,7 +33,7 @@ CLI::Validator whole(long long least, long long most) {
 
 namespace {
 
-/// A number, plainly written, that is good; else `bad` is said of it.
+/// Accepts a number for which `good` is true; else the message says that it is not `bad`.
 CLI::Validator plain_number(bool (*good)(double), const std::string& bad) {
   return {[=](std::string& text) -> std::string {
             const auto value = number_from<double>(text);
@@ -165,12 +169,20 @@ void export_estimator_options(CLI::App& app, ExportEstimatorOptions& o) {
   app.add_flag("--force", o.force, "replace a file that this command did not write");
 }
 
+void reading_flags(CLI::App& app, ReadingFlags& flags, std::initializer_list<std::string_view> only) {
+  for (const ReadingOption& option : reading_options()) {
+    if (only.size() > 0 && std::find(only.begin(), only.end(), option.key) == only.end()) continue;
+    repeated(app, "--" + std::string(option.key), flags[std::string(option.key)], std::string(option.help), std::string(option.value));
+  }
+}
+
 void stats_options(CLI::App& app, StatsOptions& o) {
   app.add_option("file", o.path, "a CSV file with one row per run, or a result file")->required()->type_name("FILE");
   app.add_option("--unit", o.unit, "column of what is independent, e.g. seed; differences are paired by it")->type_name("COLUMN");
   app.add_option("--cell", o.cell, "columns of what is compared, e.g. estimator,votes; a result file's: its axes")->type_name("COLUMNS");
   app.add_option("--value", o.value, "column of the numbers; a result file's: gain, quality, …")->type_name("COLUMN");
   app.add_option("--task", o.task, "columns of the tasks (default: one task); a unit may have a run in each")->type_name("COLUMNS");
+  reading_flags(app, o.reading, {"missing", "ids", "separator"});
   app.add_option("--baseline", o.baseline, "cell to compare with: texts of its columns, e.g. grpo or grpo,1; others are the row's own")
       ->type_name("CELL");
   app.add_option("--contrast", o.contrast, "difference of differences: (row - baseline) at WITH minus the same at WITHOUT")

@@ -1,4 +1,4 @@
-// What binds flags to the options of commands, and checks single values (CLI11's door, with main.cpp).
+// Binds flags to the options of commands, and checks single values (by CLI11, as main.cpp).
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -10,33 +10,35 @@
 
 namespace odrpo::app {
 
-/// A flag that may be repeated and takes one value each time.
+/// Adds a flag that may be repeated and takes one value each time. `value` = what help calls the value.
 void repeated(CLI::App& app, const std::string& name, std::vector<std::string>& values, const std::string& help, const std::string& value);
 
-/// A whole number, plainly written; CLI11 alone would read 010 as eight.
+/// Accepts a whole number least..most in decimal digits. CLI11 alone would read 010 as eight.
 CLI::Validator whole(long long least, long long most);
-/// The seed of a flag.
+/// Accepts a seed: a whole number 0..9e18.
 CLI::Validator seed();
-/// A number above 0 and at most 1e9, plainly written.
+/// Accepts a number above 0 and at most 1e9.
 CLI::Validator positive();
-/// A number in 0..1, plainly written.
+/// Accepts a number in 0..1.
 CLI::Validator share();
 
 void suite_options(CLI::App& app, SuiteOptions& o, bool file_required = true);
-/// --shard, of the commands that train or show what is trained.
+/// Adds --shard, for the commands that train or that show what is trained.
 void part_option(CLI::App& app, SuiteOptions& o);
 void jobs_option(CLI::App& app, int& jobs);
 void device_options(CLI::App& app, DeviceOptions& o);
-/// What reading a file may take: CPU seconds and MB.
+/// Adds --max-seconds and --max-memory: the CPU seconds and the MB that reading a file may take.
 void limit_options(CLI::App& app, double& seconds, double& memory);
-/// FILE.h5 and which table of it.
+/// Adds the argument FILE.h5, and the flags that choose a table of it.
 void table_query_options(CLI::App& app, TableQuery& o, bool file_required = true);
 void merge_options(CLI::App& app, MergeOptions& o);
 void plot_options(CLI::App& app, PlotOptions& o);
 void export_options(CLI::App& app, ExportOptions& o);
-/// --floor of posterior estimators.
+/// Adds --floor, which posterior estimators read.
 void floor_option(CLI::App& app, std::string& floor);
 void export_estimator_options(CLI::App& app, ExportEstimatorOptions& o);
+/// Adds the flags of reading_options() (results/scores/reading.hpp: how a file of scores is read), or those with the keys `only`.
+void reading_flags(CLI::App& app, ReadingFlags& flags, std::initializer_list<std::string_view> only = {});
 void stats_options(CLI::App& app, StatsOptions& o);
 
 // Binds the flags of `gate` and `worker`.
@@ -44,9 +46,9 @@ void stats_options(CLI::App& app, StatsOptions& o);
 void gate_options(CLI::App& app, GateOptions& o);
 void worker_options(CLI::App& app, WorkerOptions& o);
 
-// The commands of `judge` and their flags (CLI11's door, with main.cpp).
+// The commands of `judge` and their flags.
 
-/// How a file of scores is read: `judge analyze`, `judge fit`, `judge advise`.
+/// Adds the flags that say how `judge analyze`, `judge fit` and `judge advise` read a file of scores.
 void score_options(CLI::App& app, ScoreOptions& o);
 
 struct JudgeCommands {
@@ -56,10 +58,10 @@ struct JudgeCommands {
   JudgeAdviseOptions advise;
 };
 
-/// Adds the commands of `judge`; the one that stands on the command line sets `chosen`. `commands` outlives the parser.
+/// Adds the commands of `judge`. The one that the command line names sets `chosen` to its function. `commands` must outlive the parser.
 void judge_commands(CLI::App& judge, JudgeCommands& commands, std::function<int()>& chosen);
 
-// The commands of `theory` and their flags (CLI11's door, with main.cpp).
+// The commands of `theory` and their flags.
 
 struct TheoryCommands {
   TheoryCurlOptions curl;
@@ -68,7 +70,7 @@ struct TheoryCommands {
   TheoryBoundOptions bound;
 };
 
-/// Adds the commands of `theory`; the one that stands on the command line sets `chosen`. `commands` outlives the parser.
+/// Adds the commands of `theory`. The one that the command line names sets `chosen` to its function. `commands` must outlive the parser.
 void theory_commands(CLI::App& theory, TheoryCommands& commands, std::function<int()>& chosen);
 
 }  // namespace odrpo::app

@@ -1,4 +1,4 @@
-// `odrpo-bench plot KIND FILE.h5`: a figure of a result file, or its numbers; the figure of an estimator's weights; looks of estimators.
+// Draws a figure of a result file, or prints its numbers: `odrpo-bench plot KIND FILE.h5`. Also chooses estimators' colours.
 #include "app/plot/plot.hpp"
 
 #include <fmt/format.h>
@@ -26,22 +26,23 @@
 
 namespace odrpo::app {
 
-// The weights that estimators give to the levels of a group, as a figure.
+// Draws the weights that estimators give to the levels of a group.
 
-/// Weight w_k over the levels k = 1..K, a panel for each group of rewards: those of --rewards, or four shapes of 1000 rewards as in the
-/// paper's figure of the Gini weights. Failure usage for words that do not exist, forms without weights, levels below the rewards.
+/// Draws the figure `weights`: the weight w_k of each level k = 1..K, with a panel for each group of rewards. The groups are those of --rewards,
+/// else four groups of 1000 rewards with the distributions of the paper's figure of the Gini weights. Failure `usage` for unknown words,
+/// for estimators without weights, and if --levels is below a reward.
 Figure weights_figure(const PlotOptions& o);
 
 namespace {
 
-constexpr int shape_size = 1000;  // rewards of a shape
+constexpr int shape_size = 1000;  // rewards of a group that four_shapes() makes
 
 struct RewardGroup {
   std::string title;
   std::vector<double> rewards;
 };
 
-/// `shape_size` rewards 1..K whose shares at each level are as `weight` says, rounded so that they add up.
+/// A group of `shape_size` rewards 1..K. The share of level k is proportional to weight(k); counts are rounded so that they add up.
 std::vector<double> rewards_with(int levels, const std::function<double(int level)>& weight) {
   double total = 0;
   for (int k = 1; k <= levels; ++k) total += weight(k);
@@ -55,7 +56,7 @@ std::vector<double> rewards_with(int levels, const std::function<double(int leve
   return rewards;
 }
 
-/// The share of a normal distribution that is rounded to a level.
+/// Probability that a normal variable rounds to this level.
 double normal_share(double level, double mean, double sd) {
   const auto below = [&](double x) { return 0.5 * std::erfc((mean - x) / (sd * std::sqrt(2.0))); };
   return below(level + 0.5) - below(level - 0.5);
@@ -134,8 +135,8 @@ Figure weights_figure(const PlotOptions& o) {
 
 namespace {
 
-constexpr double column_width = 3.25, page_width = 5.5;  // inches, as most conferences have them
-constexpr std::size_t most_steps_drawn = 400;                  // of a curve: more than the dots of a printed column
+constexpr double column_width = 3.25, page_width = 5.5;  // widths of a column and of the page's text, in inches, as most conferences have them
+constexpr std::size_t most_steps_drawn = 400;                  // most steps that a curve shows; a printed column could not show more
 
 Figure curves(const PlotOptions& o) {
   const ResultFile file = read_table_file(o, curve_columns(o.curve), curve_columns(gain_curve));
@@ -143,7 +144,8 @@ Figure curves(const PlotOptions& o) {
   return lines_figure({&table, 1}, series_styles(table.rows), true);
 }
 
-/// The table's value and the step time, with the judge's calls where the file models them, over the columns (votes).
+/// Draws the table's value and the time over the columns of the table (votes). The time includes the calls of the judge if the file has
+/// them; else it is the time of a training step. With --value, draws only those values.
 Figure votes(const PlotOptions& o) {
   if (!o.value.empty()) {
     const TableModel table = query_table(read_table_file(o), o);
@@ -194,7 +196,7 @@ double inches(const char* flag, const std::string& text, double least, double mo
   return *value;
 }
 
-/// Flags that say nothing about this kind of figure.
+/// Failure `usage` for flags that have no effect on this kind of figure.
 void check_flags(const PlotOptions& o, const PlotKind& kind) {
   const bool weights = !kind.of_file;
   if (kind.of_file && o.path.empty()) fail(Exit::usage, "FILE.h5 is required: the figure {} is of a result file", kind.word);
@@ -252,11 +254,11 @@ int plot(const PlotOptions& o) {
   return static_cast<int>(Exit::ok);
 }
 
-// Looks of estimators by their form, weight and normaliser.
+// Chooses the colour and dash of an estimator by its form, weight and norm.
 
 namespace {
 
-// colours and dashes by their number in results/figure/figure.hpp
+// names for the numbers of colours and dashes in SeriesStyle
 constexpr int black = 0, blue = 1, vermilion = 2, green = 3, purple = 4, orange = 5, sky = 6;
 constexpr int solid = 0, dashed = 1, dotted = 2, dash_dotted = 3, finely_dotted = 4;
 

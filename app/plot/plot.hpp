@@ -1,4 +1,4 @@
-// Which look an estimator has in figures, the same in all of them; and which format the ending of a file asks for.
+// Chooses an estimator's colour, dash and symbol, equal in all figures, and a figure's format by the ending of its file name.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,13 +8,11 @@
 
 namespace odrpo::app {
 
-/// One look for each name. Of estimators the colour says the weight and the dash what a level or reward is divided by; other names get
-/// one after the other. All are different.
+/// Colour, dash and symbol of each name; no two are alike. The colour of an ODRPO estimator shows its weight, and the dash its norm. Names
+/// that are no estimators get the colours in order.
 std::vector<SeriesStyle> series_styles(const std::vector<std::string>& names);
 
-// Which format of figure a file's ending asks for.
-
-/// Of a path that ends in .svg, .pdf or .png; Failure usage, which names the flag, for any other.
+/// The format of a path that ends in .svg, .pdf or .png. Failure `usage` for any other ending; the message names `flag`.
 FigureFormat figure_format(std::string_view flag, const std::string& path);
 
 }  // namespace odrpo::app

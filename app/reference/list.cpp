@@ -1,4 +1,4 @@
-// `odrpo-bench list`: the vocabulary of suite files, from the catalogues and descriptions alone.
+// Lists the words and keys of suite files, from the catalogues and the configs' descriptions: `odrpo-bench list`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ void print_keys(const std::vector<FieldInfo>& keys, std::size_t indent) {
   print_rows(rows, indent);
 }
 
-// what the words of the keys mean
+// Prints the words that each key may take, with their meanings.
 void print_words(const std::vector<FieldInfo>& keys) {
   for (const auto& key : keys) {
     std::vector<std::vector<std::string>> rows;
@@ -62,7 +62,7 @@ Json json_of(const AxisValue& value) {
   return std::get<std::string>(value);
 }
 
-/// Numbers as numbers, words as words; null for a number that is unset.
+/// The default of a key as JSON: a number, a word, or null for a number that is unset.
 Json default_value(const FieldInfo& key) {
   if (key.type == "integer" || key.type == "number") return number_default(key);
   return key.value;
@@ -96,7 +96,7 @@ int list(const ListOptions& options) {
       fail(Exit::usage,
            "list --schema is about the whole suite file and is JSON already: it takes neither KIND, --json nor "
            "--markdown");
-    ensure_memory(std::size_t{24} << 20);  // the JSON library ends the program when its destructors get none
+    ensure_memory(std::size_t{24} << 20);  // the JSON library ends the program when its destructors get no memory
     put(suite_schema());
     return 0;
   }

@@ -1,4 +1,4 @@
-// The pages of docs/reference, put together from the catalogues and descriptions alone.
+// Writes the pages of docs/reference from the catalogues and the descriptions of keys in the code.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 std::string code_text(std::string_view text) { return text.empty() ? "" : fmt::format("`{}`", text); }
 
-// One row of a table; a pipe would end its cell.
+// One row of a Markdown table. Escapes pipes in the text, since a pipe would end the cell.
 std::string row(std::initializer_list<std::string> cells) {
   std::string text = "|";
   for (const std::string& cell : cells) {
@@ -51,7 +51,7 @@ std::string heading(const Listing& part) {
   return fmt::format("\n## {}\n\n{}.\n", part.name, title);
 }
 
-// "* `word`: help", further lines of the help as a list below it
+// The Markdown list item "* `word`: help". Further lines of the help become items below it.
 std::string bullet(std::string_view word, std::string_view help) {
   std::string text = fmt::format("* `{}`: ", word);
   for (const char c : help) {
@@ -103,7 +103,7 @@ std::string noise_page() {
   return text + heading(raters) + bullets(raters.entries);
 }
 
-// Every system's formulas: what is computed, what a group of one gets, what follows, and where that is written.
+// A table of all systems and their forms: formula, what a group of one gets, whitening of the batch afterwards, source.
 std::string conventions_table() {
   std::string text = header({"system", "estimator", "formula", "group of one", "whitening afterwards", "source"});
   const auto add = [&](const EstimatorConfig& config, std::string_view source) {
@@ -124,7 +124,7 @@ std::string conventions_table() {
   return text;
 }
 
-// The formula of a row with an eps and with the key k.
+// The formula of a form for readers: its text has {X} for X + eps, and [k] for the key k.
 std::string general_formula(std::string_view formula) {
   std::string text;
   for (const char c : formula) {
@@ -136,7 +136,7 @@ std::string general_formula(std::string_view formula) {
   return text;
 }
 
-// "`ddof`, `eps`"
+// The keys that a form reads, in Markdown: "`ddof`, `eps`".
 std::string keys_text(Form form) {
   std::string text;
   for (const auto& key : form_key_words)

@@ -1,4 +1,4 @@
-// Writes the JSON Schema of suite files from the same descriptions that read them: no list of names of its own.
+// Writes the JSON Schema of suite files from the descriptions that also read them, without a list of names of its own.
 #include "app/reference/schema.hpp"
 
 #include <fmt/format.h>
@@ -23,11 +23,11 @@ namespace {
 using Words = std::vector<Choice>;
 
 constexpr std::string_view noise_key = "noise";
-constexpr const char* name_pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$";  // what is_name() takes
+constexpr const char* name_pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$";  // the names that is_name() accepts
 
 bool has_dash(std::string_view word) { return word.find_first_of("-_") != std::string_view::npos; }
 
-/// A regular expression of every spelling of the words: '-' and '_' are the same.
+/// A regular expression for all spellings of the words: '-' and '_' count as the same character.
 template <class List>
 std::string spelled(const List& words) {
   std::string pattern;
@@ -42,7 +42,7 @@ std::string spelled(const List& words) {
   return pattern + ")$";
 }
 
-/// Other words that mean a word of the catalogue of this section; the parser decides which do.
+/// Other words that mean the word `word` of the section `kind`: only estimators have some. parse_estimator() decides which.
 std::vector<std::string> aliases(std::string_view kind, std::string_view word) {
   std::vector<std::string> found;
   if (kind != section_of<EstimatorConfig>()) return found;
@@ -52,7 +52,7 @@ std::vector<std::string> aliases(std::string_view kind, std::string_view word) {
   return found;
 }
 
-/// One of the words. Editors complete the usual spelling; all others are taken too.
+/// The schema of a value that is one of the words. Editors complete the usual spelling; other spellings are accepted too.
 Json word_schema(const Words& words, const std::vector<std::string>& others = {}) {
   Words closed, open;
   for (const auto& w : words) (w.begins.empty() ? closed : open).push_back(w);
@@ -97,7 +97,7 @@ Json one_or_list(const Json& one, int least) {
   return {{"anyOf", Json::array({one, list})}};
 }
 
-/// What hovering shows: the help, and what the words mean.
+/// The text that an editor shows for a key: its help, and what its words mean. With `axes`, also that a list is an axis.
 std::string description_of(const FieldInfo& f, bool axes) {
   std::string text = f.help;
   if (f.min && f.max) text += fmt::format(" ({})", f.allowed());
@@ -123,7 +123,7 @@ Json rule_of(const OnlyIf& rule) {
   return {{rule.any ? "any" : "all", needs}};
 }
 
-/// The default as JSON; nothing where the description has none.
+/// The default of a key as JSON; null if its description has none.
 Json default_of(const FieldInfo& f) {
   if (f.type == "integer" || f.type == "number") return number_default(f);
   if (f.type == "word" || f.type == "name" || f.type == "string" || f.type == "baselines" || !f.words.empty())
@@ -132,7 +132,7 @@ Json default_of(const FieldInfo& f) {
 }
 
 void add_key(Json& object, const std::string& key, Json schema) {
-  // editors complete what stands in properties; the other spelling of a key is right, too
+  // editors complete the names of `properties`; the other spelling of a key is also valid
   if (has_dash(key)) object["patternProperties"][spelled(std::vector<std::string>{key})] = schema;
   object["properties"][key] = std::move(schema);
 }
@@ -141,7 +141,7 @@ Json empty_object() { return {{"type", "object"}, {"properties", Json::object()}
 
 Json reference(const std::string& name) { return {{"$ref", "#/definitions/" + name}}; }
 
-/// The keys of one noise model: an entry of a list (where `model` is one of them and nothing is an axis), or a sub-table of its name.
+/// The schema of a noise model's keys. `entry`: it stands in the list `noise`, has a key `model`, and no axes; else it is a table of its own.
 Json model_schema(const Noise& noise, bool entry);
 
 Json key_schema(const FieldInfo& f, bool axes) {
@@ -157,6 +157,8 @@ Json key_schema(const FieldInfo& f, bool axes) {
   else if (f.type == "words") schema.update(one_or_list(scalar_schema(f), f.words.empty() ? 0 : 1));
   else if (f.type == "scale") schema.update(scale_schema());
   else if (f.type == "columns") schema.update(columns_schema());
+  else if (f.type == "list") schema.update(from_text(R"({"type": ["number", "string", "array"], "items": {"type": ["number", "string"]}})"));
+  else if (f.type == "text") schema.update(from_text(R"({"type": ["number", "string"]})"));
   else if (f.type == "limits") schema.update(limits_schema());
   else if (f.type == "entries") schema.update(entries_schema());
   else if (f.type == "models") schema["allOf"] = Json::array({reference("noise")});
@@ -168,7 +170,7 @@ Json key_schema(const FieldInfo& f, bool axes) {
 void add_fields(Json& object, const std::vector<FieldInfo>& fields, bool axes) {
   for (const auto& f : fields) {
     add_key(object, f.key, key_schema(f, axes));
-    // of a model's section the rows may be its base's
+    // in a model's own section, the rows may come from its base
     if (f.type == "matrix" || (f.type == "rows" && !axes)) object["required"].push_back(f.key);
     if (f.type != "models") continue;
     for (const auto word : noise_words()) add_key(object, std::string(word), model_schema(*make_noise(word), false));
@@ -183,7 +185,7 @@ Json model_schema(const Noise& noise, bool entry) {
   return object;
 }
 
-/// noise = [{ model = "…", … }, …]: the first makes a distribution, the others map it.
+/// The schema of noise = [{ model = "…", … }, …]: the first model makes a distribution of scores, the others change it.
 Json noise_schema() {
   const auto entry = [](bool first) {
     Words words;
@@ -219,7 +221,7 @@ std::vector<std::string> all_aliases(std::string_view kind, const Words& words) 
 
 Json needs(std::initializer_list<std::string_view> keys) { return {{"required", std::vector<std::string_view>(keys)}}; }
 
-/// Some noise to begin with: a base, a file, a list, a judge's scores, or a model that makes a distribution.
+/// The schema of what a new rater must have, one of: a base, a file, a list of noise, a judge's scores, a model that makes a distribution.
 Json rater_start() {
   Json ways = Json::array({needs({base_key}), needs({file_key}), needs({noise_key}), needs({scores_key})});
   for (const auto word : noise_words())
@@ -227,7 +229,7 @@ Json rater_start() {
   return {{"anyOf", ways}};
 }
 
-/// Scores make the whole channel, and only they have levels of their own.
+/// Adds rules to the schema of raters: `scores` makes the whole channel, so no other source may stand there; some keys need `scores`.
 void tie_scores(Json& rater) {
   Json other = Json::array({needs({base_key}), needs({file_key}), needs({noise_key})});
   for (const auto word : noise_words())
@@ -236,7 +238,7 @@ void tie_scores(Json& rater) {
   rater["dependencies"][file_key] = {{"not", needs({base_key})}};
   for (const FieldInfo& f : extra_fields<RaterConfig>())
     for (const Need& need : f.only_if.list()) rater["dependencies"][f.key].push_back(need.key);
-  rater["not"] = needs({levels_key, scale_key});  // two ways to say the same
+  rater["not"] = needs({levels_key, scale_key});  // two ways to set the same
 }
 
 /// One kind of variant: its section, the part of the vocabulary that has its words, its keys, and what a new name starts from.
@@ -251,7 +253,7 @@ SectionKind kind_of(std::string_view part, Json start) {
   return {std::string(section_of<C>()), part, extra_fields<C>(), all_fields<C>(), std::move(start)};
 }
 
-/// Its definition (the keys), its sections [KIND.NAME], and the words of [grid].
+/// Adds a kind to the schema: the definition of its keys, its sections [KIND.NAME], and its words in [grid].
 void add_kind(Json& schema, const std::vector<Listing>& vocabulary, const SectionKind& of) {
   const std::string& kind = of.name;
   const bool rates = kind == section_of<RaterConfig>();
@@ -276,7 +278,7 @@ void add_kind(Json& schema, const std::vector<Listing>& vocabulary, const Sectio
     const std::string pattern = spelled(spellings);
     Json section = {{"description", w.help},
                     {"allOf", Json::array({reference(kind), {{"properties", {{base_key, {{"pattern", pattern}}}}}}})}};
-    if (rates) section["not"] = needs({scores_key});  // they make another judge, under a name of its own
+    if (rates) section["not"] = needs({scores_key});  // scores make another judge, under a name of its own
     if (spellings.size() > 1 || has_dash(w.word)) sections["patternProperties"][pattern] = section;
     sections["properties"][std::string(w.word)] = section;
   }
@@ -331,7 +333,7 @@ std::string suite_schema() {
   add(GridConfig{}, false);
   sections["suite"]["properties"]["name"]["pattern"] = name_pattern;
   sections["suite"].update(needs({"name"}));
-  sections["grid"]["anyOf"] = Json::array({needs({section_of<EstimatorConfig>()}), needs({zip_key})});  // whose entries may have it
+  sections["grid"]["anyOf"] = Json::array({needs({section_of<EstimatorConfig>()}), needs({zip_key})});  // the entries of zip may have it
   const Json needs_base = needs({base_key});
   add_kind(schema, words, kind_of<EnvConfig>("envs", needs_base));
   add_kind(schema, words, kind_of<RaterConfig>("raters", rater_start()));

@@ -1,4 +1,4 @@
-// The JSON Schema of suite files, for editors: completion, help and errors while one types; and the pages of docs/reference.
+// Writes the JSON Schema of suite files, for editors (completion, help, errors while typing), and the pages of docs/reference.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -10,37 +10,39 @@
 
 namespace odrpo::app {
 
-/// The default of a number as JSON; null where it is unset.
+/// The default of a key that takes a number, as JSON; null where the key has no default.
 nlohmann::ordered_json number_default(const FieldInfo& field);
 
-/// Draft-07, made of the catalogues and descriptions that the program itself reads suites with (config/write/field_list.hpp).
+/// The JSON Schema (draft-07) of suite files, made of the catalogues and descriptions by which the program reads suites.
 std::string suite_schema();
 
-// JSON Schemas of values that are neither scalars nor lists of them. Private to app/reference/ (schema_shapes.cpp).
+// JSON Schemas of keys whose values are matrices or tables. Private to app/reference/ (schema_shapes.cpp).
 
-/// The JSON of a text. (schema.cpp, so that one file compiles the parser)
+/// Parses JSON text. It is in schema.cpp, so that only one file compiles the JSON parser.
 nlohmann::ordered_json from_text(std::string_view text);
 
-/// Rows of probabilities.
+/// The schema of a matrix of probabilities: 2..100 rows of 2..100 numbers.
 nlohmann::ordered_json matrix_schema();
+/// The schema of a list of lists of numbers.
 nlohmann::ordered_json rows_schema();
-/// A row, or a table of baselines and the rows that are compared with them.
+/// The schema of the key `baseline` of [table]: the name of a row, or a table with the rows that are compared with each baseline.
 nlohmann::ordered_json baselines_schema();
-/// The limits of [gate]: one, or a list.
+/// The schema of what a suite's [gate] demands of the values of a result file: one limit, or a list of limits.
 nlohmann::ordered_json limits_schema();
-/// The scores of a scale: a range, or a list of numbers.
+/// The schema of the scores that a judge may give: a range as text, "0..5 by 0.5", or a list of numbers.
 nlohmann::ordered_json scale_schema();
-/// Names of the columns of a file of scores.
+/// The schema of the table that says which column of a file of scores holds the prompt, the response, the score, ...
 nlohmann::ordered_json columns_schema();
-/// The entries of [grid] zip: tables of words of the grid and of dotted keys, also as nested tables. The program checks their values.
+/// The schema of [grid] zip: a list of combinations, each a table with keys of [grid] and dotted keys, also as nested tables. The program
+/// checks the values of these keys; the schema does not.
 nlohmann::ordered_json entries_schema();
 
 // The pages of docs/reference: catalogues and descriptions as Markdown, which `odrpo-bench list --markdown PAGE` prints.
 
-/// The words of all pages: keys, noise, estimators, curves, functions. docs/reference/WORD.md is the committed page.
+/// The words that name the pages: keys, noise, estimators, curves, functions. The page WORD is committed as docs/reference/WORD.md.
 std::span<const std::string_view> reference_pages();
 
-/// A whole page. Throws Failure(Exit::usage) with all words for a word that is none.
+/// The page with this word, in Markdown. Throws Failure(Exit::usage) for an unknown word; the message lists all words.
 std::string reference_page(std::string_view page);
 
 }  // namespace odrpo::app

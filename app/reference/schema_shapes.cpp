@@ -1,5 +1,5 @@
-// Matrices, baselines, scales and columns of scores, and the entries of [grid] zip, as editors see them. Most are JSON text: lists of
-// initialisers take seconds to compile.
+// Writes JSON Schemas of keys whose values are matrices or tables: baselines, limits, scales, columns of scores, [grid] zip. Most are JSON
+// text, since C++ initialiser lists take seconds to compile.
 #include <fmt/format.h>
 
 #include <string>

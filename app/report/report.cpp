@@ -1,4 +1,4 @@
-// `odrpo-bench report FILE.h5`: one HTML page with everything that a reader asks of a result file.
+// Writes one HTML page about a result file (tables, figures, settings, commands that repeat it): `odrpo-bench report FILE.h5`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,17 +20,17 @@
 
 namespace odrpo::app {
 
-// The figures of a page: learning curves, values over columns, differences from the baseline.
+// Adds figures to the page: learning curves, values over the table's columns, differences from the baseline.
 
-/// Draws what the tables of a page can show, and notes why a figure is missing (gnuplot too). `q` chose the first of the tables; the file
-/// has the columns curve_columns(gain_curve) where it can.
+/// Draws the figures that the page's tables allow. If one cannot be drawn, for instance without gnuplot, adds a note that says why. `q`
+/// = the flags of the first table. `file` holds the columns curve_columns(gain_curve), if the file on disk has them.
 void add_figures(HtmlPage& page, const ResultFile& file, const TableQuery& q);
 
 namespace {
 
-constexpr std::size_t most_steps_shown = 100;                           // of a curve: more than dots of a line on a page
-constexpr std::size_t fewest_steps = 5;                           // of a curve: less is a value before and after
-constexpr double one_panel = 5.5, more_panels = 7.2, zoom = 1.3;  // inches as drawn; text of 10 pixels becomes 13
+constexpr std::size_t most_steps_shown = 100;                           // most recorded steps that a curve shows; a page could not show more
+constexpr std::size_t fewest_steps = 5;                           // fewest recorded steps of a curve; with fewer, it is not drawn
+constexpr double one_panel = 5.5, more_panels = 7.2, zoom = 1.3;  // widths in inches; zoom enlarges text from 10 to 13 pixels
 
 bool has_numbers(const std::vector<std::string>& names) {
   return names.size() > 1 && std::all_of(names.begin(), names.end(), [](const std::string& name) { return number_of(name).has_value(); });
@@ -47,7 +47,7 @@ void add_figures(HtmlPage& page, const ResultFile& file, const TableQuery& q) {
       const std::string svg = draw_figure(figure, FigureFormat::svg, {figure.panels.size() > 1 ? more_panels : one_panel, 0});
       page.figures.push_back({title, figure.caption, inline_svg(svg, fmt::format("f{}-", page.figures.size() + 1), title, zoom)});
     } catch (const Failure& failure) {
-      can_draw = failure.code != Exit::io;  // without gnuplot, none
+      can_draw = failure.code != Exit::io;  // without gnuplot, no figure can be drawn
       page.figure_notes.push_back(can_draw ? fmt::format("{}: not drawn: {}", title, failure.what()) : failure.what());
     }
   };
@@ -77,7 +77,7 @@ void add_figures(HtmlPage& page, const ResultFile& file, const TableQuery& q) {
 
 namespace {
 
-/// The tables that the flags choose: one; of several values without the dimension `value` one each.
+/// The tables that the flags choose: a table for each value of --value, or a single one if its rows or columns are the values.
 std::vector<TableModel> chosen_tables(const ResultFile& file, const TableQuery& q, const std::vector<std::string>& values) {
   std::vector<TableModel> tables;
   const std::string* stored = file.provenance_text("table");
@@ -120,7 +120,7 @@ std::vector<std::pair<std::string, std::string>> facts_of(const ResultFile& file
   return facts;
 }
 
-/// Ids and reasons of the first failed runs. The file has read `error`.
+/// Ids of the first failed runs, and why they failed. `file` must hold the column `error`.
 std::vector<std::pair<std::string, std::string>> failures_of(const ResultFile& file) {
   std::vector<std::pair<std::string, std::string>> failures;
   const Column* reason = file.column("error");
@@ -163,7 +163,7 @@ HtmlPage page_of(const TableQuery& q) {
   return page;
 }
 
-/// NAME.html beside NAME.h5. Failure io where that is a file of somebody else.
+/// The default output: NAME.html in the folder of NAME.h5. Failure `io` if that file exists and `report` did not write it.
 std::string page_path(const std::string& input) {
   std::filesystem::path path(input);
   path.replace_extension(".html");

@@ -1,4 +1,4 @@
-// `odrpo-bench check`: the resolved grid of a suite, its configs and its cost; nothing is run.
+// Prints the grid of a suite, all its settings and its estimated cost, and trains nothing: `odrpo-bench check`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,13 +23,13 @@ namespace odrpo::app {
 
 namespace {
 
-// One dimension of the grid and the values that the runs have, in order of appearance.
+// One axis of the grid, and its values in the order in which runs first have them.
 struct Dimension {
   std::string name;
   std::vector<std::string> values;
 };
 
-// The runs that bring a value which no run before them has, and some others.
+// Indices of runs that together have every value of every axis but the seed. Some of these runs may add no new value.
 std::vector<std::size_t> runs_with_new_values(const RunGrid& runs) {
   using enum GridPart;
   std::vector<std::size_t> all;
@@ -68,7 +68,7 @@ std::vector<Dimension> dimensions(const Suite& suite) {
   return all;
 }
 
-// What a suite that compares estimators cannot see between its learning rates; empty where the grid is fine.
+// If a suite compares estimators and its learning rates are too far apart, a warning; else empty.
 std::string coarse_rates_note(const Suite& suite) {
   std::string note;
   bool compares = false;
@@ -87,7 +87,7 @@ std::string coarse_rates_note(const Suite& suite) {
   return compares ? note : "";
 }
 
-// values behind the dimension's name, broken so that lines stay below 100 columns; long lists end in "..."
+// Lists the values of an axis, with line breaks before column 100 and `indent` blanks after each. After 40 values comes "...".
 std::string values_text(const std::vector<std::string>& values, std::size_t indent) {
   std::string text;
   std::size_t column = indent;
@@ -105,7 +105,7 @@ std::string values_text(const std::vector<std::string>& values, std::size_t inde
   return text;
 }
 
-// the first runs, and the last
+// Ids of the first two runs and of the last, as examples.
 std::vector<std::string> examples(const Suite& suite) {
   std::vector<std::string> ids;
   for (std::size_t i = 0; i < suite.runs.size(); ++i)
@@ -114,7 +114,7 @@ std::vector<std::string> examples(const Suite& suite) {
   return ids;
 }
 
-// "judge, as its raters model it: 19,200 calls, 0.53 h one run after the other, price 38.4"
+// The modelled cost of the judge: "judge, as its raters model it: 19,200 calls, 0.53 h one run after the other, price 38.4".
 std::string judge_text(const JudgeBill& judge) {
   std::string text = fmt::format("judge, as its raters model it: {} calls", count_text(judge.calls));
   if (judge.seconds) text += fmt::format(", {:.4g} h one run after the other", *judge.seconds / 3600);
@@ -151,7 +151,7 @@ std::vector<int> votes_of(const Suite& suite) {
   return {votes.begin(), votes.end()};
 }
 
-// Who would train the runs; "on_cpu" names the reasons, none when nobody asked for a device.
+// The devices that would train the runs, and in "on_cpu" the reasons why runs stay on the CPU; empty if no device is asked for.
 Json device_json(const ChosenDevices& where) {
   Json out = {
       {"engines", Json::array()}, {"runs", where.on_engines}, {"on_cpu", Json::array()}};
@@ -160,7 +160,7 @@ Json device_json(const ChosenDevices& where) {
   return out;
 }
 
-// The ids are written one by one, so that no more than one of them is in memory.
+// Prints the suite as JSON. Writes the ids of runs one by one, so that only one of them is in memory.
 void print_json(const Suite& suite, const Cost& cost, int jobs, const ChosenDevices* where) {
   Json out = {
       {"ok", true}, {"suite", suite.name}, {"seed", suite.seed}, {"seeds", suite.seeds}, {"runs", suite.runs.size()}};
@@ -181,7 +181,7 @@ void print_json(const Suite& suite, const Cost& cost, int jobs, const ChosenDevi
   if (where) out["device"] = device_json(*where);
   const std::string resolved = Json(suite.resolved).dump();
   std::string head = out.dump(2);
-  head.resize(head.size() - 2);  // without the brace that ends it
+  head.resize(head.size() - 2);  // without the closing brace
   std::cout << head << ",\n  \"ids\": [";
   for (std::size_t i = 0; i < suite.runs.size(); ++i)
     std::cout << (i > 0 ? ",\n    " : "\n    ") << Json(suite.runs.id(i)).dump();

@@ -1,4 +1,4 @@
-// --device, --devices and --precision: chooses devices, deals the suite's runs to them for a first look, and says what trains where.
+// Chooses devices by --device, --devices and --precision, and decides which runs of the suite train on them and which on the CPU.
 #include "app/run/device_choice.hpp"
 
 #include <fmt/format.h>
@@ -15,9 +15,9 @@
 namespace odrpo::app {
 namespace {
 
-constexpr std::size_t most_words = 5;  // lines about runs that train on the CPU
+constexpr std::size_t most_words = 5;  // at most this many lines about runs that train on the CPU
 
-// "0,1": numbers of at most four digits, each once
+// Parses --devices, such as "0,1": numbers of at most four digits, each once.
 std::vector<int> device_numbers(const std::string& list) {
   std::vector<int> numbers;
   for (const std::string& word : split(list, ',')) {
@@ -34,7 +34,7 @@ std::string known_devices(const Devices& found) {
   return joined(found.all, [i = 0](const auto& device) mutable { return fmt::format("{} ({})", i++, device.name); });
 }
 
-// One device as an engine. Failure device that names it.
+// Opens one device as an engine. Failure `device` if that is impossible; the message names the device.
 BatchEngine opened(std::size_t index, const Devices& found, const DeviceWish& wish, const DeviceSource& source) {
   const DeviceFacts& d = found.all[index];
   const auto refuse = [&](const std::string& why) { return Failure(Exit::device, fmt::format("device {} ({}): {}", index, d.name, why)); };
@@ -47,7 +47,7 @@ BatchEngine opened(std::size_t index, const Devices& found, const DeviceWish& wi
   }
 }
 
-// The devices of the list, all of them; none is opened when one is not there.
+// Opens all devices of --devices as engines of `p`. Failure `device`, before any is opened, if one of them does not exist.
 void open_all(const DeviceWish& wish, const Devices& found, const DeviceSource& source, ChosenDevices& p) {
   for (const int n : wish.numbers)
     if (static_cast<std::size_t>(n) >= found.all.size())
@@ -59,7 +59,7 @@ void open_all(const DeviceWish& wish, const Devices& found, const DeviceSource& 
   }
 }
 
-// The first device that can be used; otherwise why the first of all cannot.
+// Opens the first device that can be used, and returns an empty text. If none can be used, returns the reason for device 0.
 std::string open_first(const DeviceWish& wish, const Devices& found, const DeviceSource& source, ChosenDevices& p) {
   std::string why;
   for (std::size_t i = 0; i < found.all.size(); ++i) try {
@@ -124,7 +124,7 @@ ChosenDevices choose_devices(const Suite& suite, const DeviceWish& wish, const D
     p.words = {"--device auto takes the CPU: " + why};
   };
 
-  // devices, which are opened only for a suite that may need them
+  // opens devices only if the suite has runs for them, or if a device is required
   if (wish.must || any_batched(suite.runs, source.batch_rules)) {
     const Devices found = source.find();
     std::string why = found.all.empty() ? found.why_none : "";
@@ -140,11 +140,11 @@ ChosenDevices choose_devices(const Suite& suite, const DeviceWish& wish, const D
     }
   }
 
-  // what a batch of the bandit is made of passes through the host's memory, and some of it stays there
+  // engines divide the suite's limit on host memory among them, since the data of bandit runs pass through that memory
   const double of_host = suite.limits.memory_gib * 1024 * 1024 * 1024 / static_cast<double>(std::max<std::size_t>(p.engines.size(), 1));
   for (BatchEngine& e : p.engines) e.host_bytes = of_host;
 
-  // runs; a suite that cannot be batched gets an engine of unlimited memory, to say why
+  // without an engine, makes the schedule for an imaginary one of unlimited memory: it says why runs train on the CPU
   const Schedule schedule = make_schedule(
       suite.runs, run_order(suite), p.engines.empty() ? std::vector<BatchEngine>{{"any", 1e300, {}}} : p.engines, source.batch_rules);
   p.on_engines = schedule.in_batches();

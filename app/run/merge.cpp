@@ -1,4 +1,4 @@
-// `odrpo-bench merge PART… -o FILE.h5`: one result file of what several machines trained; and what it says.
+// Joins the parts of a suite that several machines trained into one result file: `odrpo-bench merge PART… -o FILE.h5`.
 #include "app/run/merge.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ namespace {
 
 constexpr std::size_t ids_shown = 3;
 
-// All parts must be of one suite, trained by this version.
+// Failure `bad_input` unless all parts belong to one suite and were trained by this version of the program.
 void check_alike(const std::vector<Part>& parts) {
   const std::string version = build_facts().version;
   const Part& first = parts.front();
@@ -53,9 +53,9 @@ void check_alike(const std::vector<Part>& parts) {
   }
 }
 
-// Who trained: each different line of the parts' texts.
+// The provenance texts about what trained the runs. Each text joins the different lines that the parts have for it.
 TrainedBy trained_by(const std::vector<Part>& parts) {
-  TrainedBy by = this_machine(1, {});  // for the names
+  TrainedBy by = this_machine(1, {});  // only its names are used
   for (auto& [name, joined] : by) {
     std::vector<std::string> texts;
     for (const Part& part : parts) texts.push_back(part.text(name));
@@ -64,8 +64,9 @@ TrainedBy trained_by(const std::vector<Part>& parts) {
   return by;
 }
 
-// The suite of the parts, whose text they hold, and its facts; what it names beside it is looked for where it was, and beside the parts.
-// Files that --set names are looked for from here, as they were. Parts may be anybody's: only files below their folders or this one are opened.
+// Reads the suite again: from --suite (`given`), else from the text in the first part. Files that the suite names are looked for in its
+// original folder, then beside the first part; files named by --set from the current folder. Parts may come from a stranger: without
+// --suite, only files below the parts' folders and the current folder are opened.
 struct FoundSuite {
   SuiteOptions options;
   Suite suite;
@@ -113,7 +114,7 @@ std::string summary_json(const MergeOptions& o, const Suite& suite, const std::v
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-// The output must not be, or stand beside, what is to be read.
+// Failure `io` if the output or its work folder is one of the parts.
 void refuse_own_part(const std::string& output, const std::vector<Part>& parts) {
   for (const Part& part : parts)
     for (const std::string& path : {output, output + ".work"})
@@ -121,7 +122,7 @@ void refuse_own_part(const std::string& output, const std::vector<Part>& parts) 
         fail(Exit::io, "'{}' is made of the part '{}'; choose another -o", output, part.path);
 }
 
-// on stderr what is missing, on stdout the commands that train it
+// Prints the missing runs on stderr, and the commands that train them on stdout (not with --json, whose output has them).
 void tell_missing(const MergeOptions& o, const Suite& suite, const std::vector<MissingPart>& missing, std::size_t runs) {
   print_error(fmt::format("{} of {} {} missing; '{}' was not written", count_text(static_cast<double>(runs)), runs_text(suite.runs.size()), runs == 1 ? "is" : "are",
                           printable_line(o.output)));
@@ -182,14 +183,15 @@ int merge(const MergeOptions& o, const std::vector<std::string>& argv) {
   }
 }
 
-// Sentences and commands of `merge`.
+// Writes the messages of `merge`, and the commands that train missing runs.
 
 namespace {
 
 namespace fs = std::filesystem;
 constexpr std::size_t digest_digits = 12;
 
-// The output whose part this is: of a work folder "x.h5.work" x.h5; of one with another name nothing.
+// The result file that `run` writes for a part: the part itself, or x.h5 for the work folder "x.h5.work"; nothing for a folder of another
+// name.
 std::optional<std::string> output_of(const Part& part) {
   const fs::path path = part.path;
   if (!part.folder) return path.string();
@@ -197,7 +199,7 @@ std::optional<std::string> output_of(const Part& part) {
   return fs::path(path).replace_extension().string();
 }
 
-// The parts that the suite was cut into: of the finest cut; 1 where no part says of how many it is.
+// The number of parts into which the suite was divided (8 for "3/8"): the largest that a part states; 1 where none states it.
 std::size_t parts_in(const std::vector<Part>& parts, std::size_t runs) {
   std::size_t count = 1;
   for (const Part& part : parts)

@@ -1,4 +1,4 @@
-// What `merge` says: what is missing and how to train it, which runs differ, and what was joined.
+// Writes the messages of `merge`: missing runs and commands that train them, runs that differ between parts, and the list of parts.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -14,21 +14,22 @@ struct Suite;
 
 namespace odrpo::app {
 
-/// Missing runs of one part, and the command that trains them.
+/// The missing runs of one part of the suite (`run --shard`), and the command that trains them.
 struct MissingPart {
-  std::string part;               ///< "3/8"; empty = of the whole suite
-  std::vector<std::string> runs;  ///< ids
+  std::string part;               ///< "3/8"; empty = the suite was not divided
+  std::vector<std::string> runs;  ///< their ids
   std::string command;
 };
-/// Missing runs by the parts that the suite was cut into, which the given parts name; all together where they name none.
-/// `options` = how the suite was read, `output` = the file that was to be made.
+/// Groups the missing runs (indices `missing`) by the part of the suite that should have trained them. The files `parts` say into how many
+/// parts the suite was divided. `options` = how the suite was read; `output` = the file that `merge` was to write.
 std::vector<MissingPart> missing_parts(const Suite& suite, const SuiteOptions& options, const std::vector<Part>& parts,
                                        const std::vector<std::uint32_t>& missing, const std::string& output);
 
-/// Lines for people: which runs differ, in what, between which parts, and what follows.
+/// The error message for runs that have different results in two parts: which runs, which values, where they were trained, and the cause.
 std::string conflict_text(const Suite& suite, const std::vector<Part>& parts, const MergeReport& report, const std::string& output);
 
-/// A line for each part: its file, which part, its runs, machine, CPU, instruction set, device, revision, digest; tabs between. For provenance.
+/// The provenance text `parts` of a merged file. A line for each part, with tabs between: file, part, runs, machine, CPU, instruction set,
+/// device, revision, digest.
 std::string part_lines(const std::vector<Part>& parts);
 
 }  // namespace odrpo::app

@@ -1,4 +1,4 @@
-// Messages by MPI: sent without waiting, received when they are there; one thread uses it.
+// Exchanges messages between ranks by MPI, without blocking. Only one thread may use it.
 #include "app/run/mpi.hpp"
 
 #include <mpi.h>
@@ -17,7 +17,7 @@ namespace odrpo::app {
 namespace {
 
 constexpr int tag = 7;
-constexpr double patience = 10;  // of rank 0, seconds: all others have said that they are done, or are silent
+constexpr double patience = 10;  // seconds that rank 0 waits at the end for the other ranks to leave
 
 struct Sent {
   std::string bytes;
@@ -29,7 +29,7 @@ struct Sent {
 struct MpiJob::State {
   RankLink link;
   int local_rank = 0;
-  std::deque<Sent> sent;  // whose bytes MPI may still read
+  std::deque<Sent> sent;  // messages whose bytes MPI may still read
   bool open = false, left_behind = false;
 
   void forget_sent() {
@@ -40,7 +40,7 @@ struct MpiJob::State {
     });
   }
   void send(int to, const std::string& bytes) {
-    if (!open) return;  // nobody listens any more
+    if (!open) return;  // the job is left, and nobody receives
     forget_sent();
     Sent& message = sent.emplace_back();
     message.bytes = bytes;
@@ -57,12 +57,13 @@ struct MpiJob::State {
     MPI_Recv(bytes.data(), size, MPI_BYTE, status.MPI_SOURCE, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     return std::pair(status.MPI_SOURCE, std::move(bytes));
   }
-  /// Takes what still comes: a rank that sends much goes on only when it is received.
+  /// Receives messages and drops them: MPI may block a rank until its long messages are received.
   void discard_received() {
     while (receive()) {
     }
   }
-  /// Leaves the job when all ranks do. They wait here without a core. Rank 0 comes last; when another does not, it stays behind.
+  /// Leaves the job when all ranks do. Sleeps while it waits, so that it takes no CPU time. After `patience` seconds, rank 0 gives up and
+  /// sets `left_behind`.
   void close() {
     if (!open) return;
     const double began = now_seconds();

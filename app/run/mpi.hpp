@@ -1,4 +1,4 @@
-// The MPI job that this process is a rank of: the only place that knows MPI is app/run/mpi.cpp.
+// Declares the membership of this process in an MPI job. Only app/run/mpi.cpp calls MPI.
 #pragma once
 #include <memory>
 #include <string>
@@ -7,16 +7,16 @@
 
 namespace odrpo::app {
 
-/// Joins the job; leaves it when the link is closed, or at the end. One at a time, and once a process. Failure usage when this program was built
-/// without MPI.
+/// The constructor joins the MPI job. Closing link() or the destructor leaves it. A process can join only once. Failure `usage` when this
+/// program was built without MPI.
 class MpiJob {
  public:
   MpiJob();
   ~MpiJob();
   const RankLink& link() const;
-  /// The last word of rank 0, when all is written and said: where ranks do not answer, it ends the job with this exit code.
+  /// Leaves the job; rank 0 calls it last. If other ranks do not leave within 10 s, aborts the whole job with exit code `code`.
   void leave(int code);
-  /// Which of the ranks on this machine it is: 0, 1, …
+  /// The number of this rank among the ranks on the same machine: 0, 1, …
   int local_rank() const;
 
  private:

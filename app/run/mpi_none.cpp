@@ -1,4 +1,4 @@
-// Built without MPI: nothing can be joined.
+// Refuses to join an MPI job; replaces mpi.cpp in a build without MPI.
 #include "app/run/mpi.hpp"
 #include "kernels/system/fail.hpp"
 

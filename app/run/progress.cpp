@@ -1,4 +1,4 @@
-// How progress is drawn. Errors on stderr are ignored: a closed terminal must not stop a run.
+// Draws the progress of a suite on stderr. Ignores errors there, since a closed terminal must not stop a run.
 #include "app/run/progress.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ int terminal_width() {
   return 80;
 }
 
-/// "making 2 worlds (34 %)": the share of their steps where these are counted; empty where none is made.
+/// "making 2 worlds (34 %)", with the share of steps done where the steps of worlds are counted; empty where no world is being made.
 std::string worlds_text(const Work& work) {
   if (work.worlds_in_making == 0) return "";
   const std::string share = work.world_steps_total > 0 ? fmt::format(" ({} %)", 100 * work.world_steps_done / work.world_steps_total) : "";
@@ -78,7 +78,7 @@ std::string bar_text(const Tally& tally, int width) {
     return fmt::format("[{:#<{}}{:.<{}}] {}", "", filled, "", cells - filled, text);
   };
   constexpr int shortest_bar = 3 + 5;
-  for (const std::string& text : {runs + steps + rest, runs + rest}) {  // a narrow terminal shows no bar, or else no steps
+  for (const std::string& text : {runs + steps + rest, runs + rest}) {  // with the bar if it fits; else the text alone; else without steps
     if (room(text) >= shortest_bar) return with_bar(text);
     if (room(text) >= 0) return text;
   }
@@ -100,13 +100,13 @@ void ProgressBar::show(const Tally& tally) {
   if (!style_.show) return;
   const auto now = Clock::now();
   const double since = std::chrono::duration<double>(now - last_).count();
-  if (!style_.bar) {  // a plain line now and then
+  if (!style_.bar) {  // not a terminal: a plain line at intervals
     if (tally.over || since < style_.plain_seconds) return;
     last_ = now;
     draw(plain_text(tally) + '\n');
     return;
   }
-  if (tally.over) {  // leave a clean line behind
+  if (tally.over) {  // erase the bar
     if (drawn_) draw("\r\x1b[K");
     return;
   }

@@ -1,4 +1,4 @@
-// Progress of a suite on stderr: a bar on a terminal, else a plain line every 30 seconds.
+// Shows the progress of a suite on stderr: a bar on a terminal, else a plain line every 30 seconds.
 #pragma once
 #include <chrono>
 #include <string>
@@ -11,12 +11,12 @@ namespace odrpo::app {
 
 /// Where and how progress is shown.
 struct ProgressStyle {
-  bool show = true;  ///< false: nothing at all
-  bool bar = false;  ///< a terminal that can redraw a line
+  bool show = true;  ///< false: show nothing
+  bool bar = false;  ///< redraw one line of a terminal; false: print plain lines
   bool colour = false;
   double plain_seconds = 30;  ///< time between plain lines
 };
-/// From --quiet, stderr's kind and the variables TERM, CI and NO_COLOR.
+/// Chooses the style from --quiet, from whether stderr is a terminal, and from the variables TERM, CI and NO_COLOR.
 ProgressStyle progress_style(bool quiet);
 
 class ProgressBar {
@@ -31,12 +31,12 @@ class ProgressBar {
   bool drawn_ = false;
 };
 
-/// "12 s", "3 min 20 s", "31 min", "1 h 05 min", "3 d 04 h".
+/// A duration, rounded up: "12 s", "3 min 20 s", "31 min", "1 h 05 min", "3 d 04 h".
 std::string duration_text(double seconds);
 /// "[####......] 12/192 runs  2,410/38,400 steps  ETA 31 min", at most `width` columns wide, without colour or carriage return. The bar
-/// shows steps. A narrow terminal leaves the bar out, then the steps.
+/// shows the share of steps done. In a narrow terminal the bar is left out, then the number of steps.
 std::string bar_text(const Tally& tally, int width);
-/// "12 of 192 runs and 2,410 of 38,400 steps done, about 31 min left".
+/// The plain line: "12 of 192 runs and 2,410 of 38,400 steps done, about 31 min left".
 std::string plain_text(const Tally& tally);
 
 }  // namespace odrpo::app

@@ -1,4 +1,4 @@
-// Provenance texts (which there are: docs/results.md), and the shell commands that repeat a file's runs.
+// Writes the provenance texts of a result file (docs/results.md lists them), and the shell commands that repeat its runs.
 #include "app/run/provenance.hpp"
 
 #include <fmt/format.h>
@@ -68,7 +68,7 @@ void add_part(SuiteFacts& facts, PartOfSuite part, const std::string& whole) {
   facts.provenance.emplace_back("node", host_facts().node);
 }
 
-// How to repeat the runs of a result file.
+// Writes the commands that repeat the runs of a result file.
 
 std::string file_word(const std::string& name) { return shell_word(name.starts_with('-') ? "./" + name : name); }
 

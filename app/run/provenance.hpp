@@ -1,4 +1,4 @@
-// What a result file says of its suite and of who trained it: its provenance; and the commands that repeat its runs.
+// Writes the provenance texts of a result file (its suite, and what trained it), and the shell commands that repeat its runs.
 #pragma once
 #include <string>
 #include <vector>
@@ -15,33 +15,33 @@ struct Suite;
 
 namespace odrpo::app {
 
-/// Who trained: texts of the provenance, by name.
+/// Provenance texts (name, text) about what trained runs: revision, compiler, CPU, device, ... this_machine() returns those of this process.
 using TrainedBy = std::vector<std::pair<std::string, std::string>>;
 TrainedBy this_machine(int jobs, const ChosenDevices& where);
 
-/// Facts of a whole suite. `options` are those that the suite was read with.
+/// What a result file says about its suite besides the runs. `options` = how the suite was read; `by` = what trained it; `argv` = command line.
 SuiteFacts facts_of(const Suite& suite, const SuiteOptions& options, const TrainedBy& by, const std::vector<std::string>& argv);
 
-/// The provenance of one part besides: which, of what (the fingerprint of the whole suite), and on which machine.
+/// Adds the provenance of a file that holds one part of a suite: which part, `whole` = the fingerprint of the whole suite, the machine.
 void add_part(SuiteFacts& facts, PartOfSuite part, const std::string& whole);
 
 }  // namespace odrpo::app
 
-// From what a result file says of its making to the shell commands that repeat it.
+// Writes shell commands that repeat the runs of a result file, from its provenance.
 
 namespace odrpo::app {
 
-/// A word as a shell takes it: in quotes where it must be. Controls are escaped as everywhere, so that no terminal obeys them.
+/// A word for a shell command, in quotes where needed. Control characters are escaped, since a terminal would obey them.
 std::string shell_word(const std::string& text);
 
-/// A name of a file as a shell takes it, which no command takes for a flag.
+/// A file name for a shell command, in quotes where needed. A name that begins with - becomes ./-NAME, so that it is not read as a flag.
 std::string file_word(const std::string& name);
 
-/// What --set and --only changed for the file's runs. Of an older file, whose provenance has no `only`, the words of the call that made it;
-/// of one without those --set alone.
+/// The --set and --only flags with which the file's runs were trained. Older files lack the provenance text `only`. For them the flags come
+/// from the command line that wrote the file; where that is missing too, only --set is known.
 std::vector<std::string> suite_changes(const ResultFile& file);
 
-/// Three lines: the suite out of the file at `path`, the run, and the comparison of both results.
+/// Three commands, one a line: export the suite from the file at `path`, run it, and compare the new result file with the old.
 std::string reproduction_commands(const ResultFile& file, const std::string& path);
 
 }  // namespace odrpo::app

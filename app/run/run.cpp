@@ -1,4 +1,4 @@
-// `odrpo-bench run`: suite in, result file and table out.
+// Trains a suite into a result file, and prints its table: `odrpo-bench run`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@
 namespace odrpo::app {
 namespace {
 
-// The file to write. A file of scores is refused as any file that is no result.
+// The result file to write. Failure `io` if it is the suite itself, or a file that is neither empty nor HDF5.
 std::string output_of(const std::string& path, const std::string& suite) {
   std::error_code ignored;
   if (std::filesystem::equivalent(path, suite, ignored))
@@ -43,13 +43,13 @@ std::string output_of(const std::string& path, const std::string& suite) {
   return output_target(path);
 }
 
-// The suite's table; nothing when no run has brought a number.
+// The table that the suite asks for; nothing when every run has failed.
 std::optional<TableModel> table_of(const Suite& suite, const ResultFile& file) {
   if (file.failed == file.runs) return std::nullopt;
   return make_suite_table(file, suite.table);
 }
 
-// The summary and the table as one JSON object.
+// The summary of the call, with the table in it, as one JSON object.
 std::string summary_json(const RunReport& report, const std::string& suite, const std::string& part, const std::string& output,
                          const std::string& digest, const ChosenDevices& where, double seconds, const std::optional<TableModel>& table) {
   Json device = {{"engines", Json::array()}, {"ran", report.by_engines}};
@@ -69,7 +69,7 @@ std::string summary_json(const RunReport& report, const std::string& suite, cons
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-// the closing lines on stderr
+// Prints the closing lines on stderr: the file written, its digest, and the failed runs.
 void tell_end(const RunReport& report, const std::string& output, const std::string& digest, double seconds) {
   for (const auto& found : report.notes) print_note("note: " + found);
   if (report.complete)
@@ -81,7 +81,7 @@ void tell_end(const RunReport& report, const std::string& output, const std::str
   if (report.half_way > 0) print_note(fmt::format("{} of the failed runs can go on: {}.work holds them half-way", report.half_way, output));
 }
 
-// The failure of a call that found no memory, as far as the last tally knows.
+// The Failure for a call that ran out of memory. Its message says how many runs are saved, by the last progress report (`tally`).
 Failure starved(const Tally& tally, const RunSettings& settings) {
   const char* less = settings.jobs > 1 ? "; --jobs 1 or a smaller suite needs less" : "; a smaller suite needs less";
   if (tally.total == 0) return {Exit::limits, std::string("out of memory before anything was trained") + less};
@@ -91,7 +91,8 @@ Failure starved(const Tally& tally, const RunSettings& settings) {
   return {Exit::limits, "out of memory: " + saved_text(report, settings) + less};
 }
 
-// The device of a rank among those of its machine: ranks share them where there are more ranks.
+// Number of the CUDA device for a rank; empty if none can be used. Ranks of a machine take its devices in turn, and share them if there are
+// more ranks than devices.
 std::vector<int> device_of_rank(int local_rank) {
   std::vector<int> usable;
   const Devices found = find_devices(false);
@@ -101,7 +102,7 @@ std::vector<int> device_of_rank(int local_rank) {
   return {usable[static_cast<std::size_t>(local_rank) % usable.size()]};
 }
 
-// What `run` does, alone or as a rank of a job. Ranks but the first are silent.
+// Trains the suite as the only process (`job` is null), or as one rank of an MPI job. Only rank 0 prints.
 int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job) {
   DeviceWish wish = device_wish(o.device);
   const bool first = job == nullptr || job->link().rank == 0;
@@ -111,7 +112,7 @@ int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job
   std::atomic<bool> stop{false};
   const StopOnSignal signals(stop, o.quiet);
 
-  // what to do, and whether it can be done at all
+  // read the suite, choose the part and the devices, and check limits
   const ChosenPart chosen = o.suite.shard.empty() ? ChosenPart() : choose_part(o.suite.shard);
   Suite suite = load_named_suite(o.suite.path, o.suite.set, o.suite.only);
   const bool is_part = chosen.part.count > 1;
@@ -146,7 +147,7 @@ int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job
     if (!told && tally.resumed > 0) print_note(fmt::format("resumed: {} of {} were already done", tally.resumed, runs_text(tally.total)));
     told = true;
     const bool line = style.show && style.bar && !tally.over;
-    if (line) StopOnSignal::line_begun(true);  // before the bar is drawn, and until it is gone
+    if (line) StopOnSignal::line_begun(true);  // a message of a signal must not continue the line of the bar
     bar.show(tally);
     if (!line) StopOnSignal::line_begun(false);
   };
@@ -166,8 +167,8 @@ int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job
     return static_cast<int>(Exit::stopped);
   }
 
-  // what came out; a table of a part would be one of some seeds
-  ReadLimits generous;  // the file is this user's own
+  // report; a part has no table, which would show only some of the suite's runs
+  ReadLimits generous;  // the user's own file may take longer to read than a stranger's
   generous.seconds = 600;
   generous.memory_bytes = 1'000'000'000;
   const auto columns = [&](const ResultFile& head) {
@@ -175,11 +176,11 @@ int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job
   };
   ResultFile file = read_results(settings.output, columns, generous);
   if (!is_part && file.failed < file.runs) add_win_rates(file, settings.output, suite.table.value, true, generous);
-  report.failed = file.failed;  // those of this call and, when nothing was left to do, of an earlier one
+  report.failed = file.failed;  // all failed runs in the file, also if an earlier call trained them
   const auto table = is_part ? std::nullopt : table_of(suite, file);
   if (o.json) put(summary_json(report, suite.name, is_part ? chosen.part.text() : "", settings.output, file.digest, where, seconds, table));
   else if (table) put(table_text(*table, Legend::full, stdout_width()));
-  std::fflush(stdout);  // the table first, then where the file is
+  std::fflush(stdout);  // the table comes before the lines on stderr
   for (const BatchEngine& e : settings.engines)
     if (!o.quiet && !report.complete && e.seconds)
       print_note(fmt::format("note: {}: {} in its kernels", e.name, seconds_text(e.seconds())));
@@ -194,11 +195,11 @@ int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job
 
 int run(const RunOptions& o, const std::vector<std::string>& argv) {
   if (o.dry_run) {
-    device_wish(o.device);  // its words are checked here as there
+    device_wish(o.device);  // checks the device flags, as without --dry-run
     return is_first_rank() ? check({o.suite, o.device, o.jobs, o.json, o.quiet}) : 0;
   }
   if (launched_ranks() == 1 || !o.suite.shard.empty()) return run_as(o, argv, nullptr);
-  hold_stop_signals();  // MPI takes a while to start
+  hold_stop_signals();  // a stop signal waits until MPI has started, which takes a while
   MpiJob job;
   const bool first = job.link().rank == 0;
   std::optional<Failure> failure;
@@ -213,11 +214,11 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
     failure.emplace(Exit::internal, std::string("internal error: ") + e.what());
   }
   if (failure) {
-    tell_failure(job.link(), *failure);  // to nobody where the link is closed
+    tell_failure(job.link(), *failure);  // has no effect once the link is closed
     code = static_cast<int>(failure->code);
-    if (first) print_error(failure->what());  // the first rank says why
+    if (first) print_error(failure->what());  // only rank 0 prints the reason
   }
-  if (!first) return 0;  // the job's exit code is that of the first rank, which a launcher ends when another's is not 0
+  if (!first) return 0;  // rank 0 gives the job's exit code; a launcher would kill it if another rank's code were not 0
   job.leave(code);
   return code;
 }

@@ -1,4 +1,4 @@
-// Reads --shard and the variables that number the tasks of a job.
+// Parses --shard, and reads the environment variables that number the tasks or ranks of a job.
 #include "app/run/shard.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ constexpr std::size_t most_parts = PartOfSuite::most;
 
 [[noreturn]] void refuse(const std::string& text, const std::string& why) { fail(Exit::usage, "--shard {}: {}", text, why); }
 
-// A variable that must be a whole number; nothing when it is not set.
+// The value of an environment variable that must be an integer; nothing if it is not set. `text` = --shard, for messages.
 std::optional<long long> task_number(const char* name, const std::string& text, const Variable& variable) {
   const char* value = variable(name);
   if (value == nullptr || *value == '\0') return std::nullopt;
@@ -31,18 +31,18 @@ std::optional<long long> task_number(const char* name, const std::string& text, 
   return number;
 }
 
-// What MPI launchers set: a process's rank, and how many there are.
+// Names of environment variables by which MPI launchers tell a process its rank and the number of ranks.
 struct LauncherVariables {
   const char *rank, *size;
 };
 constexpr LauncherVariables launchers[] = {
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMIX_RANK", "SLURM_STEP_NUM_TASKS"}, {"PMI_RANK", "PMI_SIZE"}};
 
-// The number of this task of a job, and how it was found.
+// The number of this task in a batch job or MPI job, and the environment variable that says so.
 struct Told {
   long long index = 0;
   std::string by;
-  std::optional<long long> tasks;  // how many there are
+  std::optional<long long> tasks;  // number of tasks, where a variable says so
 };
 Told told_by_environment(const std::string& text, long long count, const Variable& variable) {
   if (const auto id = task_number("SLURM_ARRAY_TASK_ID", text, variable)) {

@@ -1,4 +1,4 @@
-// --shard: which part of a suite this call trains, also told by the environment of Slurm, Kubernetes or an MPI launcher.
+// Chooses the part of a suite that this call trains: by --shard, or by variables of Slurm, Kubernetes or an MPI launcher.
 #pragma once
 #include <functional>
 #include <string>
@@ -9,22 +9,22 @@ namespace odrpo::app {
 
 struct ChosenPart {
   PartOfSuite part;
-  std::string note;  ///< for people, where the environment chose: which variable said what; empty otherwise
+  std::string note;  ///< for the user: the environment variable that chose the part, and its value; empty if --shard names the part
 };
 
-/// "3/8", or "auto/8": the part's number from the first of these that is set: SLURM_ARRAY_TASK_ID less SLURM_ARRAY_TASK_MIN,
-/// JOB_COMPLETION_INDEX, PMIX_RANK, OMPI_COMM_WORLD_RANK. Failure usage for a text that is neither, a number past the last part, an array
-/// whose step is not 1 or that has fewer tasks than there are parts, a variable that is no number, or none set. `variable` = getenv; the tests have their own.
+/// Parses --shard: "3/8" is part 3 of the parts 0..7. "auto/8" takes the number from the first variable that is set: SLURM_ARRAY_TASK_ID
+/// less SLURM_ARRAY_TASK_MIN, JOB_COMPLETION_INDEX, PMIX_RANK, OMPI_COMM_WORLD_RANK. Failure `usage` for other texts and numbers; with "auto"
+/// also for an array with a step other than 1 or too few tasks, and if no variable is set to a number. Tests replace getenv() by `variable`.
 ChosenPart choose_part(const std::string& text, const std::function<const char*(const char*)>& variable);
 ChosenPart choose_part(const std::string& text);
 
-/// How many ranks an MPI launcher (mpirun, srun) has started, as its variables say; 1 where none has.
+/// How many ranks an MPI launcher (mpirun, srun) has started, from its environment variables; 1 without a launcher.
 int launched_ranks(const std::function<const char*(const char*)>& variable);
 int launched_ranks();
-/// Is this the only process, or the first rank of such a job?
+/// True for rank 0 of an MPI job, and for a process that runs alone.
 bool is_first_rank();
 
-/// "NAME.h5"; of a part "NAME.part-03-of-16.h5".
+/// The result file that `run` writes without -o: "NAME.h5", for a part "NAME.part-03-of-16.h5".
 std::string default_output(const std::string& name, PartOfSuite part);
 
 }  // namespace odrpo::app

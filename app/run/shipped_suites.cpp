@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view extension = ".toml";
 
-/// The folder of shipped suites; empty where there is none.
+/// The folder of shipped suites, found by the JSON schema in it; empty where there is none.
 fs::path suites_folder() {
   std::error_code ignored;
   const fs::path here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
@@ -30,7 +30,7 @@ fs::path suites_folder() {
   return {};
 }
 
-/// "quickstart", "paper/results", …; in order.
+/// The names of the suites in a folder, sorted: "paper/results", "quickstart", …
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code ignored;
@@ -46,7 +46,8 @@ std::string without_extension(std::string path) {
   return path;
 }
 
-/// `; did you mean "x"?` of the name that is spelt nearly so, whole or behind its folder; for a bare word all names else.
+/// `; did you mean "x"?` where a shipped suite's name resembles `path` or its last part. Otherwise, if `path` is a single word, the list of
+/// all shipped suites; else empty.
 std::string suggestion(const std::string& path) {
   const std::vector<std::string> names = names_in(suites_folder());
   const std::string word = without_extension(path), last = word.substr(word.rfind('/') + 1);

@@ -1,4 +1,4 @@
-// Suites that the program is shipped with, found by name.
+// Finds suites by name among those that are shipped with the program.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,11 +7,12 @@
 
 namespace odrpo::app {
 
-/// The file of the shipped suite with that name ("quickstart", "paper/results", with or without .toml), where there is no such file; else
-/// the path itself.
+/// The file that the argument SUITE.toml means: `path` if that file exists, else the shipped suite of this name ("quickstart",
+/// "paper/results", with or without .toml), else `path`.
 std::string suite_path(const std::string& path);
 
-/// load_suite() of a file or of a shipped suite; `path` becomes the file's. Of a missing file the Failure names the nearest shipped suite.
+/// Loads the suite in suite_path(path), and sets `path` to that file. Fails as load_suite() does; for a missing file, the message suggests a
+/// shipped suite.
 Suite load_named_suite(std::string& path, const std::vector<std::string>& set, const std::vector<std::string>& only);
 
 }  // namespace odrpo::app

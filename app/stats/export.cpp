@@ -1,4 +1,4 @@
-// `stats` as CSV (one line per cell) and as JSON, with every digit. Undefined numbers are empty, or null.
+// Writes `stats` as CSV (one line per cell) and as JSON, with all digits. Undefined numbers are empty in CSV and null in JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ const Difference* of_cell(const std::vector<Difference>& list, std::size_t cell)
   return nullptr;
 }
 
-/// pairs, left_out, mean, sd, t interval, bootstrap interval, p, p_holm, star.
+/// The CSV fields of a difference: pairs, left_out, mean, sd, t interval, bootstrap interval, p, p_holm, star. All are empty for nullptr.
 std::string difference_fields(const Difference* d) {
   if (!d) return ",,,,,,,,,,";
   return fmt::format("{},{},{},{},{},{},{},{},{},{},{}", d->student.n, d->left_out, exact(d->student.mean), exact(d->student.sd),
@@ -46,7 +46,7 @@ std::string difference_heading(const std::string& name) {
   return text;
 }
 
-/// The name of a column of the cells; "cell_n" where a column of the statistics has the name already.
+/// The CSV heading of a column that names cells. Where a column of statistics has that name too, "cell_" is put in front: "cell_n".
 std::string cell_heading(const std::string& name) {
   constexpr std::string_view own[] = {"value", "n", "runs", "tasks", "mean", "sd", "median", "iqm", "optimality_gap", "baseline",
                                       "difference", "probability_of_improvement", "contrast", "contrast_of", "interval", "resamples",

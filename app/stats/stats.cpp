@@ -1,4 +1,4 @@
-// `odrpo-bench stats FILE`: statistics of any CSV file with one row per run, or of a result file.
+// Computes statistics of a CSV file with one row per run, or of a result file: `odrpo-bench stats FILE`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::size_t most_cells = 2000, most_strata = 1'000'000, most_thresholds = 100;
 
-/// The parts of a list with commas, as a line of CSV: a part that holds a comma stands in double quotes.
+/// Splits a flag's list at commas, as a line of CSV: a part that holds a comma stands in double quotes. Failure `usage` for an empty part.
 std::vector<std::string> parts_of(const char* flag, const std::string& list) {
   CsvErrors errors(flag);
   CsvReader reader(list);
@@ -45,7 +45,7 @@ std::vector<std::string> parts_of(const char* flag, const std::string& list) {
 double number(const char* flag, const std::string& text) { return flag_number(flag, text, printable_line); }
 bool is_number(const std::string& text) { return number_from<double>(text).has_value(); }
 
-/// Is it called like a result file, or does it begin like one?
+/// True if the file has the ending or the first bytes of a result file.
 bool is_result_file(const std::string& path) {
   if (path.ends_with(".h5")) return true;
   std::error_code error;
@@ -63,6 +63,9 @@ RunColumns run_columns(const StatsOptions& o) {
     if (text->empty()) throw Failure(Exit::usage, message);
   if (!o.where.empty()) fail(Exit::usage, "--where: only a result file's runs are chosen by it");
   RunColumns columns{o.unit, parts_of("--cell", o.cell), o.value, {}};
+  ScoreReading how;
+  set_reading(o.reading, how);
+  columns.missing = how.missing, columns.ids = how.ids, columns.separator = how.separator;
   if (!o.task.empty()) columns.task = parts_of("--task", o.task);
   std::vector<std::string> all = columns.cell;
   all.insert(all.end(), columns.task.begin(), columns.task.end());
@@ -73,7 +76,7 @@ RunColumns run_columns(const StatsOptions& o) {
   return columns;
 }
 
-/// The texts that a column of the cells has.
+/// The different texts in a column of the cells.
 std::vector<std::string> texts_in(const RunTable& runs, std::size_t column) {
   std::vector<std::string> texts;
   for (const auto& cell : runs.cells)
@@ -81,7 +84,7 @@ std::vector<std::string> texts_in(const RunTable& runs, std::size_t column) {
   return texts;
 }
 
-/// Failure usage when no cell has `text` in `column`.
+/// Failure `usage` when no cell has `text` in `column`.
 void must_have(const char* flag, const StatsReport& report, std::size_t column, const std::string& text) {
   std::vector<std::string> texts = texts_in(report.runs, column);
   if (std::find(texts.begin(), texts.end(), text) != texts.end()) return;
@@ -91,7 +94,7 @@ void must_have(const char* flag, const StatsReport& report, std::size_t column, 
        is_number(text) ? "" : did_you_mean(text, texts), one_of(views));
 }
 
-/// "grpo", "grpo,1", "votes=1": each part is the text of the next column, or of the one that it names.
+/// Parses --baseline, such as "grpo", "grpo,1" or "votes=1": each part is a text of the next column of cells, or of the column that it names.
 void choose_baseline(StatsReport& report, const std::string& words) {
   const std::vector<std::string>& columns = report.columns.cell;
   auto& baseline = report.options.baseline;
@@ -110,7 +113,7 @@ void choose_baseline(StatsReport& report, const std::string& words) {
   }
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (!baseline[i]) continue;
-    const bool bare = (i == 0 || baseline[i - 1]) && !is_number(*baseline[i]);  // else it would not say what it is
+    const bool bare = (i == 0 || baseline[i - 1]) && !is_number(*baseline[i]);  // else the name of its column is needed
     add_item(report.baseline, (bare ? "" : columns[i] + "=") + *baseline[i]);
   }
   const auto& cells = report.runs.cells;
@@ -122,7 +125,7 @@ void choose_baseline(StatsReport& report, const std::string& words) {
   if (std::none_of(cells.begin(), cells.end(), fits)) fail(Exit::usage, "--baseline: no cell is \"{}\"", report.baseline);
 }
 
-/// "votes=1:8"; the text before or after the colon may hold colons too.
+/// Parses --contrast, such as "votes=1:8". The text before or after the colon may hold colons too.
 void choose_contrast(StatsReport& report, const std::string& words) {
   const std::vector<std::string>& columns = report.columns.cell;
   const std::string wanted = "COLUMN=WITH:WITHOUT, as votes=1:8";
@@ -174,6 +177,8 @@ int stats(const StatsOptions& o) {
   StatsReport report{o.path, {}, options_of(o), {}, {}, {}};
   const std::string csv = result ? "" : read_scores_file(o.path);
   if (!result) report.columns = run_columns(o);
+  for (const auto& [key, given] : o.reading)
+    if (result && !given.empty()) fail(Exit::usage, "--{} has no effect: {} is a result file", key, o.path);
   if (!o.output.empty()) check_output(o.output, o.path);
   if (result) {
     const auto list = [](const char* flag, const std::string& words) {
@@ -201,11 +206,11 @@ int stats(const StatsOptions& o) {
   return static_cast<int>(Exit::ok);
 }
 
-// `stats` of a result file: the runs of the suite's own table, or of another cut through them.
+// Reads the runs of a result file for `stats`: those of the suite's own table, or with other axes as cells and tasks.
 
 namespace {
 
-/// The table's dimension that a word means. Failure usage.
+/// The dimension of a table (rows, columns, ...) that a word of `flag` names, out of `names`. Failure `usage` if there is none.
 std::string dimension_of(const std::vector<std::string>& names, const std::string& word, const char* flag) {
   const std::string name = word == values_dimension ? word : dimension_named(names, word, flag);
   if (std::find(names.begin(), names.end(), name) != names.end()) return name;
@@ -223,7 +228,7 @@ void read_result_runs(const StatsOptions& o, const std::vector<std::string>& cel
   query.max_seconds = o.max_seconds;
   query.max_memory = o.max_memory;
   if (!o.value.empty()) query.value = {o.value};
-  if (!cell.empty()) query.rows = cell[0];  // so that a table without the suite's own axes is found too
+  if (!cell.empty()) query.rows = cell[0];  // so that a table without the suite's own axes can be built too
   if (cell.size() > 1) query.columns = cell[1];
   else if (!cell.empty() && !task.empty()) query.columns = task[0];
   const TableModel table = query_table(read_table_file(query), query);
@@ -240,7 +245,7 @@ void read_result_runs(const StatsOptions& o, const std::vector<std::string>& cel
   report.columns.value = value_text(table.values[0]);
   report.columns.task = take(task, "--task");
   report.columns.cell = take(cell, "--cell");
-  report.columns.cell.insert(report.columns.cell.end(), left.begin(), left.end());  // what is neither, tells cells apart too
+  report.columns.cell.insert(report.columns.cell.end(), left.begin(), left.end());  // axes that are neither also tell cells apart
   report.runs = table_runs(table, report.columns.cell, report.columns.task);
   for (const std::string& axis : table.spec.best)
     report.notes.push_back(fmt::format(

@@ -1,4 +1,4 @@
-// What `stats` shows: the statistics of a file's runs, and how they were asked for. One function per output format.
+// Defines the report of `stats`: statistics of a file's runs, and the flags that chose them. Declares a function for each output format.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,28 +13,28 @@ struct StatsReport {
   std::string file;
   RunColumns columns;
   StatisticsOptions options;
-  std::string baseline;  ///< "grpo", "votes=1": the texts that were given; empty = none
+  std::string baseline;  ///< --baseline as given: "grpo", "votes=1"; empty = none
   RunTable runs;
   RunStatistics statistics;
-  std::vector<std::string> notes{};  ///< on how the runs were chosen; printable
-  std::string usual_baseline{};      ///< of a result file: its table's; empty = none
-  /// Cells chose on seeds of their own: differences have one interval, that of the test.
+  std::vector<std::string> notes{};  ///< notes on which runs were chosen, without control characters
+  std::string usual_baseline{};      ///< for a result file: the baseline of its suite's table; empty = none
+  /// True if each cell takes its best setting (learning rate), chosen on separate seeds. Differences then have only the interval of their test.
   bool chose() const { return !runs.other_choices.empty(); }
 };
 
-/// Fills columns, runs and notes from a result file: `cell` and `task` are axes; empty = the rows and columns of the suite's table. Axes with
-/// several values that are neither tell cells apart too. Failure as query_table(); usage for an axis that is not there.
+/// Fills columns, runs and notes from a result file. `cell` and `task` name axes; empty = the rows and columns of the suite's table. Runs
+/// that differ in another axis are in different cells too. Fails as query_table() does, and with `usage` for an unknown axis.
 void read_result_runs(const StatsOptions& o, const std::vector<std::string>& cell, const std::vector<std::string>& task,
                       StatsReport& report);
 
-/// How the numbers were made: runs, intervals, resamples, seed, level, test, family, stars. One sentence each.
+/// Sentences on how the numbers were computed: runs, intervals, bootstrap resamples, seed, confidence level, test, number of tests, stars.
 std::vector<std::string> method_sentences(const StatsReport& report);
-/// Notes on what was left out, then the warning that there are few units. One sentence each.
+/// Sentences about the data: notes on what was left out, then a warning if there are too few units (seeds) for bootstrap intervals.
 std::vector<std::string> remarks(const StatsReport& report);
 
-/// Of intervals by resampling: "expanded BCa", also beside t.
+/// Name of the bootstrap interval: "percentile", "BCa", or "expanded BCa", which --interval t also uses where t does not apply.
 std::string_view bootstrap_name(IntervalKind kind);
-/// "votes=1 minus votes=8", as the contrast was asked for.
+/// The two conditions that --contrast compares: "votes=1 minus the same at votes=8".
 std::string contrast_text(const StatsReport& report);
 
 std::string stats_text(const StatsReport& report);

@@ -1,4 +1,4 @@
-// `stats` as text: sentences, then short tables of at most 80 columns.
+// Writes `stats` as text: sentences on method and warnings, then tables of at most 80 columns.
 #include "kernels/system/text.hpp"
 
 #include <fmt/format.h>
@@ -16,14 +16,15 @@
 namespace odrpo::app {
 namespace {
 
-constexpr std::size_t widest_cell = 44;  // so that a column of numbers fits beside it
+constexpr std::size_t widest_cell = 44;  // so that a column of numbers fits in the same line
 
-/// The name of a cell; of a long one its beginning and its end, where settings differ.
+/// The name of a cell, at most `most` characters long. A longer name loses its middle, since names differ at their ends.
 std::string cell_name(const std::vector<std::string>& texts, std::size_t most = widest_cell) {
   return shortened(printable_line(joined(texts)), most);
 }
 
-/// How a column writes its numbers: decimals at which the typical half-width keeps two digits, or none where that is no plain text.
+/// How a column writes its numbers: with so many decimals that the median half-width of its intervals has two digits. Unset = with five
+/// significant digits, if these decimals would make numbers too long.
 struct Style {
   std::optional<int> decimals;
 };
@@ -36,7 +37,7 @@ Style style_of(const std::vector<Estimate>& estimates) {
     if (half > 1e-12 * std::fabs(e.value) && std::isfinite(half)) halves.push_back(half);
     if (std::isfinite(e.value)) largest = std::max(largest, std::fabs(e.value));
   }
-  if (halves.empty() && largest > 0) halves.push_back(largest / 100);  // no interval: three to four digits
+  if (halves.empty() && largest > 0) halves.push_back(largest / 100);  // without intervals, numbers get three to four digits
   if (halves.empty()) return {1};
   std::nth_element(halves.begin(), halves.begin() + static_cast<std::ptrdiff_t>(halves.size() / 2), halves.end());
   const int decimals = static_cast<int>(std::ceil(1 - std::log10(halves[halves.size() / 2])));
@@ -45,7 +46,7 @@ Style style_of(const std::vector<Estimate>& estimates) {
 }
 
 std::string number(double value, Style style) {
-  if (!std::isfinite(value)) return "n/a";  // undefined, or a bound that nothing is known of
+  if (!std::isfinite(value)) return "n/a";  // undefined, or an infinite end of an interval
   return style.decimals ? fixed_text(value, *style.decimals) : fmt::format("{:.5g}", value + 0.0);
 }
 
@@ -99,7 +100,7 @@ std::string cells_text(const StatsReport& report) {
   return '\n' + side_by_side(columns, page_width);
 }
 
-/// One column for each threshold.
+/// A table of a performance profile: a row for each cell, and a column for each threshold.
 std::string profile_text(const StatsReport& report, const char* what, std::vector<Estimate> CellStatistics::*profile) {
   const auto& cells = report.statistics.cells;
   std::vector<TextColumn> columns = {{cell_name(report.columns.cell), texts(cells, [](const auto& c) { return cell_name(c.name); })}};
@@ -174,11 +175,11 @@ std::string stats_text(const StatsReport& report) {
   return out;
 }
 
-// The sentences of `stats`: how the numbers were made, and what to mind.
+// Writes the sentences of `stats`: how the numbers were computed, and warnings.
 
 namespace {
 
-/// Units behind the intervals, where there are any.
+/// The numbers of units (seeds) behind the intervals of all cells and differences; leaves out zeros.
 std::vector<int> units_of(const StatsReport& report) {
   std::vector<int> units;
   for (const CellStatistics& c : report.statistics.cells) units.push_back(c.fewest);

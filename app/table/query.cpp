@@ -1,4 +1,4 @@
-// `odrpo-bench table FILE.h5`, and from the flags that choose a table of a result file to its model.
+// Builds the table of a result file that the flags choose, and prints it: `odrpo-bench table FILE.h5`.
 #include "app/table/query.hpp"
 
 #include <fmt/format.h>
@@ -25,14 +25,14 @@
 namespace odrpo::app {
 namespace {
 
-/// The words of a list with commas.
+/// Splits a list at its commas. Failure `usage` for an empty word.
 std::vector<std::string> listed_words(const char* flag, const std::string& list) {
   std::vector<std::string> words = split(list, ',');
   if (std::find(words.begin(), words.end(), "") != words.end()) fail(Exit::usage, "{}: a word is missing in \"{}\"", flag, list);
   return words;
 }
 
-/// --baseline none, --baseline ROW, or --baseline ROW=ROW,ROW for each group of rows.
+/// Parses --baseline into `spec`: "none", "ROW", or several "ROW=ROW,ROW", each a baseline and the rows that are compared with it.
 void ask_baselines(const std::vector<std::string>& words, TableSpec& spec) {
   spec.baseline.clear();
   spec.groups.clear();
@@ -46,7 +46,7 @@ void ask_baselines(const std::vector<std::string>& words, TableSpec& spec) {
   }
 }
 
-/// The row that --baseline means: the word itself, or the estimator that it is another word for (dr-grpo, odrpo-uniform(grpo), …).
+/// The name of the row that a word of --baseline means: the row of this name, or the estimator that `word` also names (dr-grpo, …).
 std::string baseline_row(const ResultFile& file, const std::string& rows, const std::string& word) {
   const Column* estimators = file.column("estimator");
   const auto is_row = [&](const std::string& name) {
@@ -57,23 +57,23 @@ std::string baseline_row(const ResultFile& file, const std::string& rows, const 
   return is_row(usual) ? usual : word;
 }
 
-/// Do two words mean the same axis? "lr" is short for "learn.lr".
+/// True if two words mean the same axis: "lr" is short for "learn.lr".
 bool same_axis(const std::string& a, const std::string& b) { return a == b || a.ends_with("." + b) || b.ends_with("." + a); }
 
-/// The suite's own table with what the flags change; the baseline as the flag has it.
+/// The table that the flags ask for: the suite's own, changed by each flag. Rows of --baseline keep the spelling of the flag.
 TableSpec asked_spec(const ResultFile& head, const TableQuery& o) {
   const std::string* stored = head.provenance_text("table");
   const bool own = o.rows.empty() && o.columns.empty() && o.value.empty();
   if (const std::string problem = stored && own ? table_spec_problem(*stored) : ""; !problem.empty()) throw Failure(Exit::usage, problem);
   TableSpec spec = parse_table_spec(stored ? *stored : "");
-  if (!o.rows.empty() && o.rows != spec.rows) {  // the suite's baselines are values of the suite's rows
+  if (!o.rows.empty() && o.rows != spec.rows) {  // the suite's baselines name rows that this table lacks
     spec.rows = o.rows;
     spec.baseline.clear();
     spec.groups.clear();
   }
   if (!o.columns.empty()) spec.columns = o.columns;
   if (!o.value.empty()) spec.value = value_names(o.value);
-  else if (spec.value.size() > 1 && !spec.over_values()) spec.value.resize(1);  // the suite's list was for its own columns
+  else if (spec.value.size() > 1 && !spec.over_values()) spec.value.resize(1);  // values are neither rows nor columns now
   if (!o.baseline.empty()) ask_baselines(o.baseline, spec);
   if (!o.compare.empty()) {
     spec.compare = listed_word("--compare", compare_words, o.compare);
@@ -86,13 +86,14 @@ TableSpec asked_spec(const ResultFile& head, const TableQuery& o) {
   if (!o.best.empty()) spec.best = o.best;
   else std::erase_if(spec.best, [&](const std::string& axis) { return same_axis(axis, spec.rows) || same_axis(axis, spec.columns); });
   if (o.tune_seeds >= 0) spec.tune_seeds = o.tune_seeds;
-  else if (spec.best.empty()) spec.tune_seeds = 0;  // the suite's were for a choice that this table does not make
+  else if (spec.best.empty()) spec.tune_seeds = 0;  // no axis is chosen at its best value, so no seeds are needed for that
   if (o.tune_seeds > 0 && spec.best.empty())
     fail(Exit::usage, "--tune-seeds: there is nothing to choose; --best names an axis of which each cell takes its best value");
   return spec;
 }
 
-/// Did a flag set what a failure of make_table is about? Its message begins with the key; the others are about rows, columns and best.
+/// True if a flag caused the error of make_table() that has this message. The message begins with the key of the wrong setting; without a
+/// key it concerns rows, columns and best.
 bool set_by_flag(std::string_view message, const TableQuery& o) {
   if (message.starts_with("--")) return true;
   const std::pair<std::string_view, bool> keys[] = {
@@ -103,7 +104,7 @@ bool set_by_flag(std::string_view message, const TableQuery& o) {
   return !o.rows.empty() || !o.columns.empty() || !o.best.empty();
 }
 
-/// Calls what may refuse a table. A table that the file stores and that cannot be shown is the file's fault, not the command line's.
+/// Calls a function that may refuse the table. If no flag caused the refusal, the table stored in the file is invalid: throws bad_input.
 template <class Call>
 auto blaming(const ResultFile& file, const TableQuery& o, Call call) {
   try {
@@ -116,7 +117,7 @@ auto blaming(const ResultFile& file, const TableQuery& o, Call call) {
   }
 }
 
-/// --where AXIS=VALUE, several of one axis together. The axis may hold "=" only behind its name.
+/// Parses --where AXIS=VALUE, split at the first "=". If one axis is given several values, runs with any of them are meant.
 std::vector<ChosenRuns> asked_runs(const std::vector<std::string>& words) {
   std::vector<ChosenRuns> where;
   for (const std::string& word : words) {
@@ -131,7 +132,7 @@ std::vector<ChosenRuns> asked_runs(const std::vector<std::string>& words) {
   return where;
 }
 
-/// "rater=mixed or veto, votes=1".
+/// The conditions of --where in words: "rater=mixed or veto, votes=1".
 std::string chosen_text(const std::vector<ChosenRuns>& where) {
   return joined(where, [](const ChosenRuns& only) {
     return fmt::format("{}={}", printable_line(only.axis), printable_line(joined(only.allowed, {}, " or ")));
@@ -148,7 +149,7 @@ std::vector<std::string> value_names(const std::vector<std::string>& lists) {
 }
 
 ResultFile read_table_file(const TableQuery& q, const std::vector<std::string>& values, const std::vector<std::string>& if_there) {
-  const auto choose = [&](const ResultFile& head) {  // in the reader's process
+  const auto choose = [&](const ResultFile& head) {  // runs in the separate process that reads the file
     std::vector<std::string> columns = blaming(head, q, [&] { return stored_columns(head, asked_spec(head, q)); });
     const auto add = [&](const std::string& value) {
       TableSpec alone;
@@ -166,7 +167,7 @@ ResultFile read_table_file(const TableQuery& q, const std::vector<std::string>& 
   ResultFile file = read_results(q.path, choose, limits);
   const TableSpec spec = asked_spec(file, q);
   blaming(file, q, [&] {
-    add_win_rates(file, q.path, spec.value, q.value.empty(), limits);  // a suite's opponent may be left out by --only
+    add_win_rates(file, q.path, spec.value, q.value.empty(), limits);  // lenient: --only may have left out the opponent
     add_win_rates(file, q.path, values, false, limits);
     return true;
   });
@@ -190,7 +191,7 @@ TableModel query_table(const ResultFile& whole, const TableQuery& q) {
   return table;
 }
 
-// From the flags that choose a table to the same table with a recorded curve in its cells.
+// Builds the table that the flags choose with a recorded curve in its cells.
 
 namespace {
 
@@ -198,8 +199,8 @@ constexpr const char *uniform = "uniform_quality", *best = "best_quality";
 
 bool is_gain(const std::string& curve) { return same_word(curve, gain_curve); }
 
-/// The curve of a table's value, by the column that it shows: "final_reward" is the end of the curve "reward", "auc_gain" the mean of
-/// "gain".
+/// The curve that a table value summarises: "final_reward" is the last point of the curve "reward", "auc_gain" the mean of "gain".
+/// For any other value, the curve quality.
 std::string curve_of(const std::string& value, const ResultFile& file) {
   std::string_view column = value;
   for (const ValueWord& word : value_words)
@@ -220,7 +221,7 @@ const std::vector<double>& numbers(const ResultFile& file, const char* name) {
   return column->number;
 }
 
-/// The curve in words, where this program knows it.
+/// Name, unit and meaning of a curve; only the name where this program does not know the curve.
 CurveValue described(const std::string& curve) {
   CurveValue value{curve, "", "recorded curve " + curve, {}, {}};
   for (int id = 0; id < all_curves; ++id)
@@ -232,7 +233,7 @@ CurveValue described(const std::string& curve) {
   return value;
 }
 
-/// The share of the headroom that the quality at a step has reached.
+/// The curve `gain`: per run, the origin and the factor that turn the quality at a step into % of the headroom reached.
 CurveValue gain(const ResultFile& file) {
   CurveValue value{gain_curve,
                    "%",
@@ -261,14 +262,14 @@ TableModel query_curve(const ResultFile& file, const TableQuery& q, const std::s
   return curve_table(table, is_gain(name) ? gain(file) : described(name), curves, most_steps);
 }
 
-// `odrpo-bench table FILE.h5`: the suite's own table, or another cut through the same runs.
+// Runs `odrpo-bench table FILE.h5`: prints the suite's own table, or one with other rows, columns or values.
 
 namespace {
 
 constexpr std::size_t shown_steps = 6;
 
-/// The difference that --power means, in the unit that the values of the table show. Failure usage when it is none, or cannot be for one of
-/// the values.
+/// The difference that --power asks for, in the unit of the table's values. Failure `usage` for an invalid text, a table without baseline,
+/// and values whose differences have no such unit.
 double power_difference(std::string_view text, const TableModel& table) {
   const bool percent = text.ends_with('%');
   const double number = number_from<double>(text.substr(0, text.size() - percent)).value_or(0);
@@ -284,11 +285,11 @@ double power_difference(std::string_view text, const TableModel& table) {
   return number;
 }
 
-/// A form in which a table is printed.
+/// A format of printed tables (--format): its word, and the function that prints it.
 struct TableFormat {
   std::string_view word;
   void (*print)(const TableModel&, std::optional<Legend>, const TableOptions&);
-  bool for_programs = false;  ///< everything is in its fields, and curves have every step
+  bool for_programs = false;  ///< has no legend, and shows every step of a curve
 };
 constexpr TableFormat table_formats[] = {
     {"text", [](const TableModel& table, std::optional<Legend> legend,

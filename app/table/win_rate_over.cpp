@@ -1,4 +1,4 @@
-// Win rates between runs: which run is whose opponent, and the distribution of the pairwise judge on what both wrote.
+// Computes win rates between runs: finds each run's opponent, and lets a pairwise judge compare the responses of both.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,16 +22,16 @@
 namespace odrpo::app {
 namespace {
 
-/// Is this value computed here? A column that the file stores goes first.
+/// True if the table value is a win rate that is computed here, not a column that the file stores.
 bool is_computed(const ResultFile& head, const std::string& value) { return !opponent_of(value).empty() && head.info(value) == nullptr; }
 
-/// Did any of these runs have a value of this axis?
+/// True if at least one of these runs has a value in the column of this axis.
 bool is_used(const Column& axis, std::span<const std::size_t> runs) {
   return std::any_of(runs.begin(), runs.end(),
                      [&](std::size_t i) { return axis.numeric ? !std::isnan(axis.number[i]) : !axis.text(i).empty(); });
 }
 
-/// The columns that a run shares with its opponent, which is one of these runs: not an axis that they all lack, as one of other estimators.
+/// The columns in which a run and its opponent must be equal. Leaves out axes of the grid of which no opponent has a value.
 std::vector<const Column*> matched_columns(const ResultFile& file, std::span<const std::size_t> opponents) {
   std::vector<const Column*> matched;
   for (const Column& column : file.columns) {
@@ -42,7 +42,7 @@ std::vector<const Column*> matched_columns(const ResultFile& file, std::span<con
   return matched;
 }
 
-/// What a run has there, as text.
+/// The values of these columns in a run, joined to one text. A run and its opponent have the same text.
 std::string match_of(std::span<const Column* const> columns, std::size_t run) {
   std::string key;
   for (const Column* column : columns)
@@ -50,7 +50,7 @@ std::string match_of(std::span<const Column* const> columns, std::size_t run) {
   return key;
 }
 
-/// The estimator of the file that a word means, as the file writes it; empty when there is none.
+/// The estimator of the file that `word` means, in the file's spelling; empty when the file has none. `names` = the file's estimators.
 std::string estimator_meant(const std::vector<std::string>& names, std::string_view word) {
   const auto found = std::find_if(names.begin(), names.end(), [&](const std::string& name) { return same_word(name, word); });
   if (found != names.end()) return *found;
@@ -59,7 +59,7 @@ std::string estimator_meant(const std::vector<std::string>& names, std::string_v
   return std::find(names.begin(), names.end(), usual) != names.end() ? usual : "";
 }
 
-/// What each run wrote on the evaluated prompts; null where it wrote nothing.
+/// [runs] Curves over the evaluated prompts: quality and length of each run's responses to them; null where a run has none.
 struct Written {
   std::vector<const RunCurve*> quality, length;
   bool same_prompts(std::size_t a, std::size_t b) const {
@@ -69,7 +69,7 @@ struct Written {
   }
 };
 
-/// The win rate of run a against run b.
+/// The win rate of run a against run b; NaN where they answered different prompts.
 double win_rate_of(const Written& written, std::size_t a, std::size_t b) {
   if (!written.same_prompts(a, b)) return undefined;
   if (a == b) return 0.5;
@@ -93,7 +93,7 @@ void add_win_rates(ResultFile& file, const std::string& path, const std::vector<
                    const ReadLimits& limits) {
   std::vector<std::vector<RunCurve>> read;
   Written written;
-  const Column estimator = *file.column("estimator");  // a copy, as columns are added
+  const Column estimator = *file.column("estimator");  // a copy, since adding columns invalidates pointers
   for (const std::string& value : values) {
     if (!is_computed(file, value)) continue;
     const std::string name = printable_text(value), word(opponent_of(value)), meant = estimator_meant(estimator.words, word);
@@ -103,7 +103,7 @@ void add_win_rates(ResultFile& file, const std::string& path, const std::vector<
       fail(Exit::usage, "value: \"{}\": the results have no estimator \"{}\" (they have {}){}", name, printable_text(word),
            fmt::join(shown, ", "), did_you_mean(word, shown));
     }
-    // as the file writes the estimator; of another word for it, as the value writes it
+    // the column has the file's spelling of the estimator; where the value has another word for the estimator, it has that word
     Column column;
     column.name = std::string(win_rate_over) + (same_word(meant, word) ? meant : word);
     if (file.info(column.name) != nullptr) continue;

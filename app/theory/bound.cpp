@@ -1,4 +1,4 @@
-// `odrpo-bench theory bound`: the best possible map from a group's scores to advantages, and how far estimators stay below it.
+// Computes the best map from a group's scores to advantages, and how far estimators stay below it: `odrpo-bench theory bound`.
 #include "estimators/theory/bound.hpp"
 
 #include <fmt/format.h>
@@ -25,14 +25,14 @@ namespace odrpo::app {
 namespace {
 
 constexpr int most_votes = 1024;
-constexpr int following_rounds = 15;  ///< EM steps of 1 / (1 - .95) = 20 batches each: about the 300 of a run
+constexpr int following_rounds = 15;  ///< EM steps to a `following` prior. Each stands for 1 / (1 - .95) = 20 batches; a run has about 300 batches
 constexpr double most_tilt = 20;
-constexpr double most_seconds = 3600, seconds_per_histogram = 2e-7, seconds_per_draw = 5e-8;  // the last two of one core, measured
+constexpr double most_seconds = 3600, seconds_per_histogram = 2e-7, seconds_per_draw = 5e-8;  // the last two were measured on one core
 constexpr const char* best_word = "best map";
 constexpr const char* other_world_word = "best map of another world";
 constexpr const char* ascent_word = "ascent from the best map";
 
-/// One rater and number of votes, one policy.
+/// A rater, a number of votes and a policy; the table has several rows for each such case.
 struct Case {
   std::string rater;
   RaterConfig config;
@@ -40,7 +40,8 @@ struct Case {
   PolicyConfig policy;
 };
 
-/// Of one map, by world: its efficiency, its share of the best one, and its mean cosine.
+/// Results of one map from scores to advantages, in each world. efficiency: R (table notes below); share: R / the best map's R; cosine: its
+/// mean cosine with the gradient; less: that cosine - the best map's.
 struct EstimatorRow {
   std::string name;
   std::vector<double> efficiency, share, cosine, less;
@@ -49,7 +50,7 @@ struct EstimatorRow {
 struct Summary {
   double mean, error;
 };
-/// Mean over worlds and its standard error; NaN for fewer than two.
+/// The mean over worlds, and its standard error; the error is NaN for fewer than two worlds.
 Summary summary_of(const std::vector<double>& x) {
   if (x.empty()) return {undefined, undefined};
   const double n = static_cast<double>(x.size());
@@ -98,7 +99,7 @@ std::vector<Case> read_cases(const TheoryBoundOptions& o) {
   return all;
 }
 
-/// Refuses what would take hours, roughly: rows of the rater's distributions, and histograms of prompts.
+/// Failure `limits` if the estimated time is over an hour. It is spent on the rater's distributions, histograms of prompts, and batches.
 void check_seconds(const TheoryBoundOptions& o, const std::vector<Case>& cases, const std::vector<int>& sizes) {
   double seconds = 0;
   for (const Case& c : cases) {
@@ -116,7 +117,7 @@ void check_seconds(const TheoryBoundOptions& o, const std::vector<Case>& cases, 
          seconds_text(seconds), seconds_text(most_seconds));
 }
 
-/// What an estimator gives; a posterior one under the rater's own model.
+/// An estimator as a map from scores of a group to advantages. A posterior estimator believes in the true model of the rater.
 std::vector<double> map_of(const EstimatorConfig& config, const TheoryBoundOptions& o, const Case& c, const UpdateMoments& moments) {
   if (!config.posterior) return estimator_map(config, read_values(o, c.levels), moments.index());
   const ScoreModel model = first_score_model(c.config, c.levels, c.votes, config.prior, moments.index().members());
@@ -137,7 +138,7 @@ void add_world(const TheoryBoundOptions& o, const Case& c, const std::vector<Est
   for (std::size_t m = 0; m < maps.size(); ++m) {
     if (maps[m].empty()) continue;
     const double r = moments.efficiency(maps[m]);
-    rows[m].efficiency.push_back(std::isnan(r) ? 0 : r);  // a map of zeros gains nothing
+    rows[m].efficiency.push_back(std::isnan(r) ? 0 : r);  // efficiency() is NaN for a map of zeros, which gains nothing
     rows[m].share.push_back(rows[m].efficiency.back() / best);
   }
   other_world = maps[0];

@@ -1,4 +1,4 @@
-// `odrpo-bench theory curl`: mean absolute curl by estimator, levels and group size.
+// Computes the mean absolute curl by estimator, levels and group size: `odrpo-bench theory curl`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace odrpo::app {
 namespace {
 
-constexpr double most_work = 20 * most_theory_work;  // of a whole table: about a minute
+constexpr double most_work = 20 * most_theory_work;  // most elementary steps for a whole table, about a minute
 
 std::vector<int> range_of(int first, int last) {
   std::vector<int> numbers;
@@ -26,7 +26,7 @@ std::vector<int> range_of(int first, int last) {
   return numbers;
 }
 
-/// One cell of the table.
+/// One row of the table: an estimator, the values of the levels, and the size M of a group.
 struct Asked {
   EstimatorConfig config;
   std::vector<double> values;
@@ -47,7 +47,7 @@ std::vector<Asked> of_flags(const TheoryCurlOptions& o, TheoryTable& table) {
   return asked;
 }
 
-/// The estimators, levels and group sizes of a suite's runs.
+/// The rows for a suite: each estimator, set of levels and group size of its runs. Leaves out rows without a curl, with a note.
 std::vector<Asked> of_suite(const TheoryCurlOptions& o, TheoryTable& table) {
   if (!o.estimators.empty() || !o.levels.empty() || !o.group_sizes.empty() || !o.values.empty() || !o.compat.empty() || !o.median.empty() ||
       o.k > 0 || o.origin != 1)

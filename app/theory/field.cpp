@@ -1,4 +1,4 @@
-// `odrpo-bench theory field` and `theory objective`: the exact field at a point of the simplex, and the objective that it climbs.
+// Computes the exact update field for given probabilities of levels, and the objective that it climbs: `theory field`, `theory objective`.
 #include "estimators/theory/field.hpp"
 
 #include <fmt/format.h>
@@ -21,15 +21,16 @@
 
 namespace odrpo::app {
 
-// `theory field --rater`: the exact field under a judge's scores.
+// Computes the exact update field if a rater scores: `theory field --rater`.
 
-/// A row for each true level, and one for all. Failure usage for raters whose scores are no whole levels 1..K.
+/// Makes a table with rows for each estimator, group size and number of votes: one for each true level, and one for all levels. Failure
+/// `usage` for raters whose scores are not integers 1..K.
 TheoryTable channel_field_table(const TheoryFieldOptions& o);
 
 namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
-constexpr double most_table_work = 20 * most_theory_work;  // about a minute
+constexpr double most_table_work = 20 * most_theory_work;  // most elementary steps for a whole table, about a minute
 
 }  // namespace
 
@@ -95,19 +96,19 @@ TheoryTable channel_field_table(const TheoryFieldOptions& o) {
 
 namespace {
 
-/// The largest |curl| between two levels.
+/// The largest absolute value of the curl between two levels.
 double largest(const std::vector<double>& curl) {
   double most = 0;
   for (const double c : curl) most = std::max(most, std::abs(c));
   return most;
 }
 
-/// J of uniform odrpo(grpo) is what the paper writes with 2/pi.
+/// True for odrpo(grpo) with uniform weights, whose objective J the paper writes with the factor 2/pi.
 bool is_of_paper(const EstimatorConfig& c) {
   return c.form == Form::odrpo && c.norm == Norm::grpo && c.weight == Weight::uniform && !limit_refusal(c, no_median);
 }
 
-/// `theory field --triangle`: the loop of three levels.
+/// The table of `theory field --triangle`: integrals of the update field around a triangle in the space of probabilities of three levels.
 TheoryTable loop_table(const TheoryFieldOptions& o) {
   const double corner = *o.triangle;
   if (!(corner > 0 && 3 * corner < 1)) fail(Exit::usage, "--triangle: a share above 0 and below 1/3 is needed, such as 0.1");

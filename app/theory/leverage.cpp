@@ -1,4 +1,4 @@
-// `odrpo-bench theory leverage`: what one corrupted score does to a group's advantages.
+// Computes what one corrupted score does to a group's advantages: `odrpo-bench theory leverage`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,12 +21,12 @@ namespace odrpo::app {
 namespace {
 
 constexpr int most_score = 100;
-constexpr double most_histogram_steps = 1e10;  // half a minute
+constexpr double most_histogram_steps = 1e10;  // most elementary steps, half a minute
 
 using Groups = std::vector<std::vector<int>>;
 
-/// Means over groups and corrupted members. Shares are means of shares; growth and contrast are ratios of mean sizes, so that a dead
-/// group, whose size is 0, has its part.
+/// Means of Leverage (estimators/theory/setting.hpp) over groups and corrupted members. `share` is a mean of shares. Growth (of rms) and
+/// contrast (of spread) are ratios of means after and before the corruption, so that groups whose advantages are all 0 count.
 struct MeanLeverage {
   double share, share_error, growth, growth_error, contrast;
 };
@@ -37,7 +37,7 @@ double mean_of_list(const std::vector<double>& x) {
   return x.empty() ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(x.size());
 }
 
-/// Standard error of the mean; NaN for fewer than two.
+/// Standard error of the mean; NaN for fewer than two numbers.
 double error_of_mean(const std::vector<double>& x) {
   if (x.size() < 2) return std::numeric_limits<double>::quiet_NaN();
   const double mean = mean_of_list(x), n = static_cast<double>(x.size());
@@ -46,7 +46,8 @@ double error_of_mean(const std::vector<double>& x) {
   return std::sqrt(squares / (n - 1) / n);
 }
 
-/// `drawn`: groups are a sample, whose members are exchangeable, and the first one is corrupted; else every member of the group in turn.
+/// Changes one score of each group to `outlier`, and averages the effects. In `drawn` groups it is the first member's, as members are
+/// exchangeable; else each member's in turn.
 MeanLeverage mean_leverage(const TheorySetting& setting, const Groups& groups, int outlier, bool drawn) {
   std::vector<double> share, before, after, spread_before, spread_after;
   for (const std::vector<int>& group : groups)
@@ -57,13 +58,14 @@ MeanLeverage mean_leverage(const TheorySetting& setting, const Groups& groups, i
       spread_before.push_back(one.spread_before), spread_after.push_back(one.spread_after);
     }
   const double size = mean_of_list(before), growth = mean_of_list(after) / size, nan = std::numeric_limits<double>::quiet_NaN();
-  std::vector<double> rest;  // of the ratio, linearised
+  std::vector<double> rest;  // linearised deviations of the ratio, for the standard error of `growth`
   for (std::size_t i = 0; i < after.size(); ++i) rest.push_back((after[i] - growth * before[i]) / size);
   return {mean_of_list(share), drawn ? error_of_mean(share) : nan, growth, drawn ? error_of_mean(rest) : nan,
           mean_of_list(spread_after) / mean_of_list(spread_before)};
 }
 
-/// Groups of `size` scores of a rater's world, one call each. The rater's own outliers and vetoes are left out: the outlier is planted.
+/// Draws groups of `size` responses from a rater's world, with one score each. Leaves out the rater's own outliers and vetoes, since
+/// mean_leverage() adds the outlier. Sets `levels`.
 Groups drawn_groups(const TheoryLeverageOptions& o, int size, int& levels) {
   RaterConfig rater = rater_named(o.rater);
   if (rater.text != TextJudge{})
@@ -100,7 +102,7 @@ int theory_leverage(const TheoryLeverageOptions& o) {
   Groups groups;
   int levels = 10;
   if (o.rater.empty()) {
-    // group members may repeat, so this list is read number by number
+    // read_wholes() would drop repeated scores
     std::vector<int> group;
     for (const double score : o.group.empty() ? std::vector<double>{7, 7, 8, 8, 7, 9, 8, 7} : read_numbers("--group", o.group)) {
       if (!(score >= 1 && score <= most_score && score == std::floor(score)))

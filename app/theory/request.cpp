@@ -1,4 +1,4 @@
-// Flags of `theory` to settings.
+// Parses the flags that commands of `theory` share.
 #include "app/theory/request.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What the commands of `theory` read from their flags: estimators with their conventions, lists of numbers, settings.
+// Parses the flags that commands of `theory` share: estimators with their conventions, lists of numbers, points of the simplex.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,36 +10,37 @@
 
 namespace odrpo::app {
 
-/// Whole numbers of a flag: "8", "2,4,8", "2..16", and these mixed, in order; `otherwise` where none is given. Failure usage names the
-/// first bad one.
+/// Parses a flag's integers least..most: "8", "2,4,8", "2..16", and these mixed, in order, each once. Without `words`, returns `otherwise`.
+/// Failure `usage`, whose message names the first bad word.
 std::vector<int> read_wholes(std::string_view flag, const std::vector<std::string>& words, int least, int most, std::vector<int> otherwise);
 
-/// --p: at least two numbers from 0 whose sum is 1 within 1e-6, divided by their sum. Failure usage.
+/// Parses --p: at least two numbers >= 0 whose sum is 1 within 1e-6. Returns them divided by their sum. Failure `usage` for anything else.
 std::vector<double> read_probabilities(const std::vector<std::string>& words);
 
-/// The estimators asked for, else `usual`, each once, under the conventions of the flags. Those of `usual` that a convention lacks are left
-/// out, and `notes` say so. Failure usage for words that do not exist, flags that nothing asked for reads, and estimators that are no
-/// function of one group's scores; `with_model` the command has a model of the judge, so that posterior estimators are.
+/// Returns the estimators of --estimator, else `usual`, each once and with the convention of the flags. Leaves out those of `usual` that a
+/// convention lacks, with a note in `notes`. Failure `usage` for unknown words, flags that no estimator reads, and estimators that are no
+/// function of one group's scores. `with_model`: the command has a model of the judge, so posterior estimators are such functions.
 std::vector<EstimatorConfig> read_estimators(const TheoryOptions& o, const std::vector<std::string>& usual,
                                              std::vector<std::string>& notes, bool with_model = false);
 
-/// --values, or 1..levels. Failure usage for values that do not ascend, or are not as many as `levels` > 0.
+/// The values of the levels: --values, else 1..levels. Failure `usage` if they do not ascend, or if `levels` > 0 and they are not so many.
 std::vector<double> read_values(const TheoryOptions& o, int levels);
 
-/// A point of the simplex, the values of its levels, and sizes of groups: --p, --values, --group-size. They become facts of the table.
+/// What --p, --values and --group-size give: probabilities of the levels, values of the levels, sizes of groups. read_point() also adds p
+/// and values to table.facts.
 struct TheoryPoint {
   std::vector<double> p, values;
   std::vector<int> sizes;
 };
 TheoryPoint read_point(const TheoryFieldOptions& o, TheoryTable& table);
 
-/// The eight estimators of the paper.
+/// The catalogue's words for the eight estimators that the paper compares.
 std::vector<std::string> paper_estimators();
 
-/// An estimator as tables name it: its word, and what the flags changed.
+/// The name of an estimator in tables: its word, then the settings that differ from the default.
 std::string name_of(const EstimatorConfig& config);
 
-/// "NAME: FORMULA" for the end of a table, with --values where they are given and the form reads them.
+/// "NAME: FORMULA", a line below the table. The formula contains --values where they are given and the form reads them.
 std::string formula_line(EstimatorConfig config, const TheoryOptions& o);
 
 }  // namespace odrpo::app

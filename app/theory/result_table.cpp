@@ -1,4 +1,4 @@
-// Text, CSV and JSON of a theory table, and its figures.
+// Writes a theory table as text, CSV and JSON, and draws its figures.
 #include "app/theory/result_table.hpp"
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ std::string shown_number(const TheoryCell& cell) {
 }
 
 std::string as_text(const TheoryTable& table) {
-  std::vector<TextColumn> columns;  // of texts and, leaning right, of numbers
+  std::vector<TextColumn> columns;  // numbers are aligned to the right
   for (std::size_t c = 0; c < table.columns.size() && !table.rows.empty(); ++c) {
     columns.push_back({table.columns[c], {}, !std::holds_alternative<std::string>(table.rows[0][c])});
     for (const auto& row : table.rows) columns.back().rows.push_back(shown_number(row[c]));
@@ -104,7 +104,7 @@ std::string theory_text(const TheoryTable& table, TheoryFormat format) {
   return as_text(table);
 }
 
-// Panels of lines and bars from theory tables.
+// Draws the figures: lines of mean absolute curl, and bars of leverage.
 
 namespace {
 

@@ -1,4 +1,4 @@
-// Lookups in the catalogues of the other modules, and the kind of rewards of a run.
+// Looks up words in the catalogues of the other modules; finds the kind of rewards of a run.
 #include "config/catalogue/catalogue.hpp"
 
 #include "config/spec.hpp"

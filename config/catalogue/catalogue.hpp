@@ -1,4 +1,4 @@
-// The catalogues as suites see them: for each kind of thing its words, what a word stands for, and the word of a config; kinds of rewards.
+// Looks up the catalogues for suites: the words of each kind, the config of a word, the word of a config. Finds also the kind of rewards.
 #pragma once
 #include <optional>
 #include <span>
@@ -15,14 +15,14 @@
 
 namespace odrpo {
 
-/// A word of a catalogue: how it is written, and its config.
+/// A word of a catalogue as suites write it, and its config.
 template <class C>
 struct Entry {
   std::string word;
   C config;
 };
 
-/// CatalogueOf<C>: words() = every word in listing order, find() = what a word stands for.
+/// The catalogue of configs C: words() = all its words in the order of command `list`, find() = the config of a word, or nothing.
 template <class C>
 struct CatalogueOf;
 
@@ -47,7 +47,7 @@ struct CatalogueOf<EstimatorConfig> {
   static std::optional<Entry<EstimatorConfig>> find(std::string_view word);
 };
 
-/// The word of its catalogue that a config stands for, as `base` names it; "" for one that has none.
+/// Returns the catalogue word of a config, which a suite can give as `base`; "" if it has none.
 inline std::string base_of(const EnvConfig& c) { return std::string(word_of(std::span<const Word<WorldKind>>(world_words), c.kind)); }
 inline std::string base_of(const PolicyConfig& c) { return std::string(word_of(std::span<const Word<PolicyKind>>(policy_words), c.kind)); }
 inline std::string base_of(const EstimatorConfig& c) { return estimator_word(c); }
@@ -56,32 +56,32 @@ std::string base_of(const C&) {
   return "";
 }
 
-// The words of the noise models, and the model of a word. (field_reader_noise.cpp)
+// The catalogue of noise models. (defined in config/read/field_reader_noise.cpp)
 
-/// Words of all noise models, in catalogue order.
+/// Returns the words of all noise models, in catalogue order.
 std::span<const std::string_view> noise_words();
-/// The word of a model.
+/// Returns the catalogue word of a noise model.
 std::string_view noise_word(const Noise& noise);
-/// Its line of help.
+/// Returns a noise model's description in one line.
 std::string_view noise_help(const Noise& noise);
-/// The model of a word with its defaults, or nothing.
+/// Returns the noise model that a word names, with default values; nothing for an unknown word.
 std::optional<Noise> make_noise(std::string_view word);
 
-// Which kind of rewards a run's rater gives: integer scores or real values, with or without missing ones.
+// The kind of rewards in a run: integer scores or real values, with or without missing ones.
 
 struct RunSpec;
 
-/// What of a rater decides how rewards are kept.
+/// How the rewards of a run are stored, which its rater decides.
 struct RewardKind {
   bool real = false;  ///< real-valued rewards, else integer scores
-  bool gaps = false;  ///< responses may end without one
-  int lowest = 1;     ///< lowest score
-  int levels = 10;    ///< K
-  int votes = 1;      ///< scores that are kept of a response: 1, or all its votes
-  int members = 1;    ///< members of its prompt's group that a response makes: 1, or with aggregate = "fraction" all its votes
+  bool gaps = false;  ///< responses may get no reward
+  int lowest = 1;     ///< lowest possible score
+  int levels = 10;    ///< number of levels, K
+  int votes = 1;      ///< scores kept for each response: 1, or all its votes
+  int members = 1;    ///< group members that a response makes: 1, or all its votes with aggregate = "fraction"
 };
 RewardKind reward_kind(const RunSpec& spec);
-/// Scores that are estimated as one group: of all responses to a prompt.
+/// Returns the size of an estimator's group: the number of scores of all responses to one prompt.
 int group_size(const RunSpec& spec);
 
 }  // namespace odrpo

@@ -1,5 +1,5 @@
-// Descriptions of what suites alone know: [suite], [grid] and [table]; every other section is described where its config lives. What a
-// description may call is the class Visitor of config/catalogue/fields.cpp.
+// Describes the sections that belong to suites alone: [suite], [grid] and [table]. Other sections are described next to their config.
+// Descriptions call the methods of class Visitor (config/catalogue/fields.cpp).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace odrpo {
 
-/// [suite]
+/// The keys of section [suite].
 struct SuiteHead {
   std::string name;  ///< required
   std::int64_t seed = 0;
@@ -33,7 +33,7 @@ void describe(V& v, SuiteHead& c) {
 }
 
 inline constexpr std::string_view zip_key = "zip";
-/// [grid]: words of the catalogues or named variants; every combination is run.
+/// The keys of section [grid]: words of the catalogues or named variants; every combination is run.
 struct GridConfig {
   std::vector<std::string> env{"bandit"}, rater{"mixed"}, policy{"linear"}, estimator;
   std::vector<int> votes{1};
@@ -50,7 +50,7 @@ void describe(V& v, GridConfig& c) {
             "dotted key; [{ votes = 1, \"learn.steps\" = 2400 }, { votes = 8, \"learn.steps\" = 300 }]");
 }
 
-/// What a table can show of a run: the words of results/table/table_spec.hpp.
+/// The words that `value` of [table] allows: those of results/table/table_spec.hpp, and any win rate over an estimator.
 inline constexpr auto table_values = [] {
   std::array<Choice, std::size(value_words) + 1> words{};
   for (std::size_t i = 0; i < std::size(value_words); ++i) words[i] = {value_words[i].word, value_words[i].meaning};
@@ -76,7 +76,7 @@ void describe(V& v, TableConfig& c) {
   v.integer("tune_seeds", c.tune_seeds, 0, 100'000, "choose `best` on the first n seeds, report the others; 0 = all for both", best_only);
 }
 
-/// Keys of a section that are not fields of its config: what a variant starts from; a rater's file of scores, and how it is read.
+/// Keys of a section that are not fields of its config. They say what a variant starts from, and how a rater's file of scores is read.
 inline constexpr std::string_view base_key = "base", scores_key = "scores", levels_key = "levels", scale_key = "scale",
                                   columns_key = "columns", world_key = "world", file_key = "file";
 inline constexpr std::string_view file_help =
@@ -89,7 +89,7 @@ inline constexpr std::string_view levels_help = "levels of the scale of `scores`
 inline constexpr std::string_view scale_help =
     "the scores that there are, from the worst: \"0..10\", \"0..5 by 0.5\" or a list of numbers; unset = those found";
 inline constexpr std::string_view columns_help = "names of the columns of `scores`";
-/// What is made of a file of scores.
+/// How a judge and its world are made from a file of scores.
 enum class LearnedWorld { latent, resample };
 inline constexpr Word<LearnedWorld> learned_words[] = {
     {LearnedWorld::latent, "latent", "a judge or panel on a latent scale, fitted by simulated moments, in the world of that scale"},
@@ -108,7 +108,7 @@ void describe(V& v, ScoreColumns& c) {
   v.text("gold", c.gold, "the true score of the response, if known");
 }
 
-/// The section of a suite that a config stands in, for variants that of [SECTION.NAME].
+/// Returns the suite section of a config: SECTION of [SECTION], or of [SECTION.NAME] for variants.
 template <class C>
 std::string_view section_of() = delete;
 template <>

@@ -1,4 +1,4 @@
-// The config of [env.NAME]: which world, and that world's own config.
+// Defines the config of [env.NAME]: which world, and that world's own config.
 #pragma once
 #include "envs/bandit/config.hpp"
 #include "envs/toy_lm/config.hpp"
@@ -15,15 +15,15 @@ inline constexpr Word<WorldKind> world_words[] = {
      "toy language model: prompts, requirements and rubrics; responses of 12 to 64 tokens at most, with exactly known quality"},
 };
 
-/// One world's config; the others' stay at their defaults and are never looked at.
+/// The config of one world. The configs of the other worlds stay at their defaults and are never read.
 struct EnvConfig {
   WorldKind kind = WorldKind::bandit;
   BanditConfig bandit;
   ToyLmConfig toy_lm;
-  DemonstrationConfig demonstrations;  ///< of toy_lm
+  DemonstrationConfig demonstrations;  ///< the demonstrations of toy_lm
 
   int prompts() const { return kind == WorldKind::bandit ? bandit.prompts : toy_lm.prompts; }
-  int text_levels = toy_levels;  ///< of the scores of a toy-lm's judge: those of the rater, not of the config
+  int text_levels = toy_levels;  ///< levels of a toy-lm's scores; the rater decides them, not a key of the suite
   int levels() const { return kind == WorldKind::bandit ? bandit.levels : text_levels; }
   bool operator==(const EnvConfig&) const = default;
 };

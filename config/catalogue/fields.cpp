@@ -1,4 +1,4 @@
-// What a description tells becomes fields; one instance for each config that suites have.
+// Turns the descriptions of configs into fields, for each config that suites have.
 #include "config/catalogue/fields.hpp"
 
 #include <span>
@@ -80,7 +80,7 @@ using Text = std::string_view;
 using Rule = const OnlyIf&;
 using Texts = std::vector<std::string>;
 
-/// What describe() meets. A rule ends the arguments of a key that does not always have an effect (kernels/shared/field_rules.hpp).
+/// The visitor that describe() calls. For a key that has no effect in some runs, the last argument is a field rule (kernels/shared/field_rules.hpp).
 class Visitor {
  public:
   explicit Visitor(const FieldVisit& visit) : visit_(visit) {}

@@ -1,5 +1,5 @@
-// The keys of a config as data: what each may be, what it means, when it has an effect, and its value. A config says them once, in its
-// describe(); who reads, lists, writes, assigns or settles configs goes through them here.
+// Defines a config's keys as data: allowed values, meaning, when a key has an effect, its value. Each config lists its keys once, in
+// describe(). All code that reads, lists, writes, assigns or resets configs uses these fields.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -18,44 +18,44 @@ namespace odrpo {
 
 struct BaselineGroup;  // results/table/table_spec.hpp
 
-/// What the value of a key is, and its C++ type. The first six are scalars, which may be axes of a grid.
+/// What kind of value a key has, and its C++ type. The first six kinds are scalars, which may be axes of a grid.
 enum class FieldType {
   integer,          ///< a whole number: any integer type
   number,           ///< a finite number: double
-  optional_number,  ///< the same, or unset: std::optional<double>
+  optional_number,  ///< a finite number, or unset: std::optional<double>
   word,             ///< one of a table of words: an enumeration
   word_or_number,   ///< a number, or the one word that means none: std::optional<double>
   name,             ///< the name of something of the suite, or of a file: std::string
-  text,             ///< std::string
+  text,             ///< any text: std::string
   words,            ///< a list of words, or one word: std::vector<std::string>
-  choices,          ///< the same, of a table of words
+  choices,          ///< a list of words from a table, or one of them: std::vector<std::string>
   integers,         ///< a list of whole numbers, or one: std::vector<int>
-  numbers,          ///< a list of numbers, which is one value: std::vector<double>
-  baselines,        ///< a text, or a table of lists: std::string; and the lists, std::vector<BaselineGroup>
+  numbers,          ///< a list of numbers, which together are one value: std::vector<double>
+  baselines,        ///< a row's name (std::string), or a table of lists of rows (std::vector<BaselineGroup>)
   entries,          ///< the entries of [grid] zip, which config/plan/zip.cpp reads: no value
-  matrix,           ///< a square of probabilities: Square
+  matrix,           ///< a square matrix of probabilities: Square
   rows,             ///< rows of numbers: NumberRows
   limits,           ///< limits of [gate]: std::vector<GateLimit>
-  models,           ///< std::vector<Noise>
+  models,           ///< noise models: std::vector<Noise>
 };
 
-/// One key of a config, while it is visited.
+/// One key of a config, and its value. Valid only during the call of `visit` by each_field().
 struct Field {
   std::string_view key;
   FieldType type = FieldType::integer;
   std::string_view help{};
   void* value = nullptr;
   const OnlyIf* rule = &no_condition;        ///< when the key has an effect
-  std::optional<AxisValue> least{}, most{};  ///< of a number, or of each in a list
+  std::optional<AxisValue> least{}, most{};  ///< bounds of a number, or of each number in a list
   std::vector<Choice> (*words_of)(const Field&) = nullptr;
-  const void* table = nullptr;  ///< of words
+  const void* table = nullptr;  ///< the allowed words
   std::size_t table_size = 0;
-  std::string_view no_number{};          ///< of word_or_number
-  const RowsRule* form = nullptr;        ///< of rows
-  LimitedValue limited{};                ///< of limits
-  std::vector<BaselineGroup>* groups{};  ///< of baselines
+  std::string_view no_number{};          ///< for word_or_number: the word that means that there is no number
+  const RowsRule* form = nullptr;        ///< for rows: which rows are allowed
+  LimitedValue limited{};                ///< for limits: the value of a run that the limits bound
+  std::vector<BaselineGroup>* groups{};  ///< for baselines: the lists of rows
 
-  /// What depends on the C++ type of the value. Lists have no `get` and `set`.
+  /// Functions that depend on the C++ type of the value. Lists have no `get` and `set`.
   struct Access {
     std::optional<AxisValue> (*get)(const Field&);
     void (*set)(const Field&, const AxisValue&);
@@ -71,34 +71,34 @@ struct Field {
   }
   /// The value of a scalar or text; nothing when it is unset, or a list.
   std::optional<AxisValue> get() const { return access == nullptr || access->get == nullptr ? std::nullopt : access->get(*this); }
-  /// Takes what get() gives.
+  /// Sets the value; `given` has the type that get() returns.
   void set(const AxisValue& given) const { access->set(*this, given); }
-  /// The words that it may be, with their help; of a number those that may stand in its place.
+  /// The allowed words, with their help; for a number, the words that may stand in its place.
   std::vector<Choice> words() const { return words_of == nullptr ? std::vector<Choice>{} : words_of(*this); }
 };
 
 using FieldVisit = std::function<void(const Field&)>;
 
-/// Visits every key of a config in the order of its description. `visit` may change values; a field lasts as long as its visit.
+/// Visits every key of a config in the order of its description. `visit` may change values; a field is valid only during its visit.
 template <class C>
 void each_field(C& config, const FieldVisit& visit);
-/// The keys of one noise model.
+/// Visits the keys of one noise model.
 void each_field(Noise& noise, const FieldVisit& visit);
-/// Of what stays as it is.
+/// Visits the keys of a copy, so that the config does not change.
 template <class C>
 void each_field_of(C config, const FieldVisit& visit) {
   each_field(config, visit);
 }
 
-/// Puts the value into the field if it has that key, or holds the model of a key MODEL.KEY.
+/// Sets the value of the field if `key` is its key. In a field of noise models, MODEL.KEY sets a key of that model.
 void assign_field(const Field& field, std::string_view key, const AxisValue& value);
-/// Puts the value of an axis into a config.
+/// Sets a key of a config to a value of its axis.
 template <class C>
 void assign(C& config, std::string_view key, const AxisValue& value) {
   each_field(config, [&](const Field& field) { assign_field(field, key, value); });
 }
 
-/// The config for every combination of the values that these axes of it have; those of no axis are left out.
+/// Returns one config for each combination of the values of those `keys` that are axes; the configs are equal in all other keys.
 template <class C, class Keys>
 std::vector<C> configs_of(const C& config, const std::vector<GridAxis>& axes, const Keys& keys) {
   std::vector<C> configs{config};

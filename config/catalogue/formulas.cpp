@@ -1,4 +1,4 @@
-// The formulas of a suite's runs, and what its raters do.
+// Writes the formulas of a suite's runs, and what its raters do, as lines of text.
 #include "config/catalogue/formulas.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ namespace {
 using Fields = std::vector<FieldInfo>;
 constexpr std::string_view world_name = "env";
 
-// "lr" of the axis "lr" or "learn.lr"
+// the key that an axis sets: "lr" of the axis "lr" or "learn.lr"
 std::string_view last_part(std::string_view axis) { return axis.substr(axis.rfind('.') + 1); }
 
 bool has_key(const Fields& fields, std::string_view key) {
@@ -38,7 +38,7 @@ bool any_of(const RunGrid& runs, const std::vector<std::size_t>& some, Test test
   return std::any_of(some.begin(), some.end(), [&](std::size_t i) { return test(runs[i]); });
 }
 
-// A group can be left with one score: told of because systems differ widely there.
+// True if a group can be left with one score. Formulas then say what such a group gets, because the trainers' codes differ much there.
 bool may_be_alone(const RunSpec& run) { return reward_kind(run).gaps; }
 
 std::string formula_of(const RunSpec& run, bool alone) {
@@ -56,14 +56,14 @@ bool decides_formula(std::string_view axis) {
 bool decides_rater(std::string_view axis) {
   static const Fields keys = fields_of<RaterConfig>();
   const auto key = last_part(axis);
-  if (key.starts_with("world_")) return false;  // not of the line
+  if (key.starts_with("world_")) return false;  // the line does not show these keys
   if (axis == world_name || key == levels_key || has_key(keys, key)) return true;
   const auto model = axis.substr(0, axis.size() - std::min(axis.size(), key.size() + 1));  // "gaussian.sigma"
   return make_noise(last_part(model)).has_value();
 }
 
-// Lines `name<TAB>text`; a name whose axes make several texts has a line for each, called `name axis=value …`. Only axes that can matter
-// are looked at, so that a text is made once for each choice of them: from the run with the most votes, since fewer may never stop early.
+// Returns lines `name<TAB>text`. A name whose axes make several texts has a line for each, called `name axis=value …`. Looks only at axes
+// that decide the text. Makes each text once, from the run with the most votes, since `stop` may have no effect with fewer votes.
 template <class Decides, class TextOf>
 std::string lines_by(const Suite& suite, std::string RunSpec::*name, Decides decides, TextOf text_of) {
   struct Line {
@@ -73,8 +73,8 @@ std::string lines_by(const Suite& suite, std::string RunSpec::*name, Decides dec
     std::string text = {};
   };
   std::vector<Line> lines;
-  std::map<std::string, std::size_t> met;              // the line of a name and its axes
-  std::map<std::string, std::set<std::string>> texts;  // of each name
+  std::map<std::string, std::size_t> met;              // index of the line for a name and its axes
+  std::map<std::string, std::set<std::string>> texts;  // all texts of each name
   const bool by_world = decides(world_name) && suite.runs.front().env_name != suite.runs.back().env_name;
   for (std::size_t c = 0; c < suite.runs.combinations(); ++c) {
     const std::size_t first = suite.runs.combination(c).first;
@@ -115,7 +115,7 @@ std::string settings(const Suite& suite) {
   return text;
 }
 
-// "noise of mixed: gaussian sigma 0.47 spread 0.2; …", or where the channel comes from
+// states the noise: "noise of mixed: gaussian sigma 0.47 spread 0.2; …"; or the file from which the channel was learned
 std::string channel_text(const Suite& suite, const RunSpec& run) {
   for (const auto& [rater, found] : suite.judges)
     if (rater == run.rater_name) {
@@ -123,14 +123,14 @@ std::string channel_text(const Suite& suite, const RunSpec& run) {
       const std::vector<Noise> further(run.rater.noise.begin() + 1, run.rater.noise.end());
       return further.empty() ? text : text + "; then " + noise_line(further);
     }
-  std::string preset;  // of the same noise, and of the same world where there are several
+  std::string preset;  // a preset with this noise; if there are several, one with this world too
   for (const auto& p : rater_presets())
     if (p.config.noise == run.rater.noise && (preset.empty() || p.word == run.rater_name || p.config.world == run.rater.world))
       if (preset != run.rater_name) preset = p.word;
   return (preset.empty() || preset == run.rater_name ? "noise: " : "noise of " + preset + ": ") + noise_line(run.rater.noise);
 }
 
-// "length_bias 0.1, length_mid 12": what a judge of texts sees besides their quality
+// returns the keys of a judge of texts that are not at their defaults: "length_bias 0.1, length_mid 12"
 std::string bias_text(const RaterConfig& rater) {
   std::string text;
   const auto usual = fields_of<TextJudge>(), here = fields_of(rater.text);

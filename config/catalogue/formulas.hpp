@@ -1,5 +1,5 @@
-// What a result file says about how its numbers were computed: a formula per estimator, the rules of learning that are not the usual
-// ones, and a line per rater.
+// Writes how the numbers of a result file were computed: formulas of estimators, settings of learning that are not at their defaults,
+// raters.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,18 +8,18 @@ namespace odrpo {
 
 struct Suite;
 
-/// Lines `estimator<TAB>formula` in order of appearance, with what `whiten = "compat"` does after it; an estimator whose axes make several
-/// formulas has a line for each, called `estimator axis=value …`. Then lines `<TAB>learn.KEY=VALUE` for each of whitening, dead groups,
-/// epochs and clip that is not at its default and no axis.
-/// Where groups of one can occur (answers that are dropped), every formula says what such a group gets.
+/// Returns lines `estimator<TAB>formula` in order of appearance. An estimator whose axes make several formulas has a line for each, called
+/// `estimator axis=value …`. With whiten = "compat" a formula also states the whitening of that trainer's code. Where dropped answers can
+/// leave a group of one score, every formula says what such a group gets. Then come lines `<TAB>learn.KEY=VALUE`: keys of whitening, dead
+/// groups, epochs and ratio clip that are neither at their defaults nor axes.
 std::string formula_lines(const Suite& suite);
 
-/// A sentence for each estimator that divides a group of one by next to nothing, where such groups can occur: nobody should meet its
-/// advantages of a million unawares.
+/// Returns a note for each estimator that divides the reward of a group of one score by its eps alone. Notes are only made where dropped
+/// answers can leave such groups. Advantages may then reach a million.
 std::vector<std::string> exploding_groups(const Suite& suite);
 
-/// Lines `rater<TAB>what it does` in the same way: its noise (and the preset that has it) or the file of scores it was learned from, what a
-/// judge of texts sees besides quality, what becomes of unreadable answers, how votes are aggregated where a run has several, the levels.
+/// Returns lines `rater<TAB>what it does`, one for each text that a rater's axes make. A text states noise (or file of scores), biases of a
+/// judge of texts, and what becomes of unreadable answers. Then it states the aggregate of several votes, cost of calls, levels.
 std::string rater_lines(const Suite& suite);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// Learns a judge from a file's table, and says what is in it.
+// Learns a judge from a table of scores, and describes the table.
 #include "config/catalogue/learned_judge.hpp"
 
 #include <fmt/format.h>
@@ -23,14 +23,14 @@ std::string range(int least, int most, const char* what) {
   return least == most ? counted(least, what) : fmt::format("{} to {} {}s", least, most, what);
 }
 
-/// "6 levels", or which scores they are where they are not 1, 2, …: "11 levels (scores 0..5 by 0.5)".
+/// "6 levels"; with the scores where they are not 1, 2, …: "11 levels (scores 0..5 by 0.5)".
 std::string levels_text(const ScoreTable& table) {
   const std::string text = fmt::format("{} levels", table.levels());
   if (table.values.front() == 1 && table.values.back() == table.levels()) return text;
   return fmt::format("{} (scores {})", text, scale_text(table.values));
 }
 
-/// Of a file that does not say who judged: its sample columns are not the calls of one judge. Else empty.
+/// Returns a warning if the file names no judges, but its sample columns differ in a way that calls of one judge do not; else "".
 std::string columns_text(const ScoreTable& table) {
   if (says_who_judged(table)) return "";
   const PermutationTest columns = test_columns(table, 1);
@@ -88,6 +88,7 @@ std::string besides_text(const ScoreTable& table) {
   const auto gold = std::count_if(table.responses.begin(), table.responses.end(), has_gold);
   if (gold > 0) text += fmt::format("; gold scores of {}", counted(gold, "response"));
   for (const std::string& note : table.notes) text += "; " + note;
+  for (const std::string& warning : table.warnings) text += "; warning: " + warning;
   return text;
 }
 

@@ -1,4 +1,4 @@
-// The states of prompts that a posterior estimator's model has: those that its prior can move among.
+// Chooses the states (kinds of prompts) in a posterior estimator's model: those over which its prior can spread.
 #pragma once
 #include <algorithm>
 #include <iterator>
@@ -9,10 +9,10 @@
 
 namespace odrpo {
 
-/// Of groups of so many responses, about each of which the rater is asked `votes` times. A prior that follows the policy needs prompts whose
-/// responses are more alike than the world's.
+/// Returns the states (kinds of prompts) for groups of `members` responses, each rated `votes` times. A prior that follows the policy also
+/// gets states whose responses are more alike than in the world.
 inline PromptGrid prior_grid(PriorRule prior, const BanditConfig& world, const RaterConfig& rater, int votes, int members) {
-  constexpr int least_members = 8;  // smaller groups share the states of these
+  constexpr int least_members = 8;  // smaller groups use the same states
   PromptGrid grid{.members = std::max(members, least_members), .error_variance = least_error_variance(world, rater, votes)};
   if (world.quality == QualityKind::integer) grid.qualities_per_level = 1;
   if (prior == PriorRule::following) grid.spread_scales.assign(std::begin(following_scales), std::end(following_scales));

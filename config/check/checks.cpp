@@ -1,4 +1,4 @@
-// Checks across keys: what is right by itself and wrong together.
+// Checks keys against each other: finds values each of which is valid, but which do not fit together.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace odrpo {
 
 namespace {
 
-// where a key of a section stands; the section's own place when it is not given
+// returns the place of a key in a section; the section's own place when the key is not given
 Place place_of(const Node* section, std::string_view key) {
   if (section == nullptr) return {};
   const Node* node = find_child(*section, key);
@@ -29,14 +29,14 @@ std::string word(const Word<E> (&table)[n], E value) {
   return std::string(word_of(std::span<const Word<E>>(table), value));
 }
 
-// every combination of the axes that conventions depend on must be one that the system has
+// reports combinations of axis values that the system of `compat` does not have
 void check_conventions(const Node& section, const Variant<EstimatorConfig>& variant, Diagnostics& errors) {
   constexpr std::string_view keys[] = {"compat", "ddof", "eps", "origin"};
   for (const EstimatorConfig& config : configs_of(variant.config, variant.axes, keys))
     if (const auto refused = refused_convention(config)) return errors.add(place_of(&section, refused->key), refused->reason);
 }
 
-// What means nothing beside responses that have their own scores.
+// Refuses noise that has no effect on resampled responses, which have their own scores.
 void check_resampled(const Node& section, const RaterConfig& c, Diagnostics& errors) {
   if (scored_responses(c.noise) == nullptr) return;
   for (const auto& [word, sd] : {std::pair{SeverityOffset::word, offset_sd(c.noise)}, {SharedBias::word, bias_sd(c.noise)}})
@@ -49,7 +49,8 @@ void check_resampled(const Node& section, const RaterConfig& c, Diagnostics& err
 
 void check_variant(const Node& section, const Variant<RaterConfig>& variant, Diagnostics& errors) {
   const RaterConfig& c = variant.config;
-  // always: no run that learns. In some runs of an axis only it is a control, unless they are left without any score
+  // Refuses a probability of unreadable answers that is 1 in every run, which then learns nothing. As one of several values of an axis, 1 is a
+  // control; it is refused only if `drop` then leaves no scores.
   const bool drops = may_be(variant.axes, "parse_policy", c.parse_policy, parse_words, ParsePolicy::drop);
   const auto unreadable = [&](std::string_view key, double value) {
     const auto* axis = find_axis(variant.axes, key);
@@ -112,7 +113,7 @@ void check_learning(const Node* learn, const Plan& plan, Diagnostics& errors) {
                fmt::format("a batch of {} prompts does not fit into env {} with {} prompts (a prompt appears at most once in a batch)",
                            largest, shown(env.name), fewest));
   }
-  // subsets of a group leave somebody out
+  // a subset of k responses must leave out at least one
   const auto sizes = values_of(plan.learn_axes, "rollouts", plan.learn.rollouts);
   const auto fewest = *std::min_element(sizes.begin(), sizes.end());
   for (const auto& estimator : plan.estimator) {
@@ -158,7 +159,7 @@ std::string axis_word(const std::vector<const GridAxis*>& axes, const std::strin
 
 namespace {
 
-// Brings the rows that [table] compares to their names; what cannot be compared is an error at its place.
+// Replaces the rows that [table] compares by their names in the grid. Reports rows that cannot be compared, at their places.
 void check_baselines(const Node* section, Plan& plan, const std::vector<const GridAxis*>& axes, bool rows_known, Diagnostics& errors) {
   TableConfig& table = plan.table;
   const Node* node = section == nullptr ? nullptr : find_child(*section, "baseline");

@@ -1,4 +1,4 @@
-// Rules of keys against the values that a section and its axes give them.
+// Compares the rules of keys with the values that a section and its axes give them.
 #include "config/check/idle_keys.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace odrpo {
 
 namespace {
 
-// is the key given a value that is not the config's, that is, one that was refused?
+// true if the section gives the key a value that the config does not have, because reading refused it
 bool was_refused(const Node& given, const std::optional<AxisValue>& value) {
   if (!value) return true;
   const bool number = given.kind == Node::Kind::integer || given.kind == Node::Kind::number;
@@ -21,7 +21,7 @@ bool was_refused(const Node& given, const std::optional<AxisValue>& value) {
   return !number || given.number != (whole != nullptr ? static_cast<double>(*whole) : std::get<double>(*value));
 }
 
-// the rule without what it asks of the run's world, which check_world_keys() looks at
+// returns the rule without its conditions (needs) on the run's world, which check_world_keys() checks
 OnlyIf without_world(OnlyIf rule) {
   const OnlyIf all = rule;
   rule.count = 0;
@@ -32,7 +32,7 @@ OnlyIf without_world(OnlyIf rule) {
 
 bool needs_world(const OnlyIf& rule) { return without_world(rule).count < rule.count; }
 
-// why a key has no effect: the reason of the first need that fails, or what the rule asks of other keys
+// returns why a key has no effect: the reason of the first condition that fails, or what the rule requires of other keys
 template <class C>
 std::string reason(const OnlyIf& rule, const SectionRuns<C>& runs) {
   OnlyIf others = rule;
@@ -44,7 +44,7 @@ std::string reason(const OnlyIf& rule, const SectionRuns<C>& runs) {
   return "that needs " + rule_text(others);
 }
 
-// for a key that must have an effect in every run: the values of the other key that leave it without
+// for a key that must have an effect in every run: returns the values of the other key (need.key) that take the effect away
 template <class C>
 std::vector<AxisValue> refused_values(const Need& need, const SectionRuns<C>& runs) {
   std::vector<AxisValue> values;

@@ -1,4 +1,4 @@
-// Keys that a section sets although they have no effect in any run of it.
+// Finds keys that a section sets although they have no effect in any of its runs.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,45 +10,46 @@
 
 namespace odrpo {
 
-/// What a key of a section meets in the runs of a suite: every value of every axis.
+/// The values that the keys of a section have in the runs of a suite: those of the config and of its axes.
 template <class C>
 struct SectionRuns {
-  C config;                           ///< the values that are no axis
+  C config;                           ///< values of the keys that are not axes
   const std::vector<GridAxis>& axes;  //
-  const Node* section = nullptr;      ///< as it is written; a key whose own value was refused there may have any value
-  std::vector<WorldKind> worlds{};    ///< of the runs; empty = any
+  const Node* section = nullptr;      ///< the section in the suite; a key whose value was refused there counts as able to have any value
+  std::vector<WorldKind> worlds{};    ///< worlds of the runs; empty = any world
 
-  /// The value of a key that is no axis; of base_need the word that the section starts from.
+  /// Returns the value of a key that is not an axis. For base_need (field_rules.hpp) returns the catalogue word that the section starts from.
   std::optional<AxisValue> value_of(std::string_view key) const {
     if (key == base_need) return base_of(config);
     C copy = config;
     return value_of_key(copy, key);
   }
-  /// For one value of an axis, for the config's value, or in one of the worlds?
+  /// True if the need (a condition on another key) holds in some run. It may hold for a value of that key's axis, for the config's value,
+  /// or in one of the worlds.
   bool may_hold(const Need& need) const;
-  /// Does a key with this rule have an effect in some run?
+  /// True if a key with this rule has an effect in some run.
   bool may_matter(const OnlyIf& rule) const {
     return meets(rule, [&](const Need& need) { return may_hold(need); });
   }
 };
 
-/// How an error names a key without effect.
+/// How the message about a key without effect names the key.
 struct IdleText {
-  std::string prefix = "";     ///< of the key: "table."
-  std::string where = "here";  ///< "on grpo"
-  bool at_value = false;       ///< the error stands at the value, not at the key
+  std::string prefix = "";     ///< printed before the key: "table."
+  std::string where = "here";  ///< printed after "has no effect": "on grpo"
+  bool at_value = false;       ///< the error points at the value, not at the key
 };
-/// An error for every key of the section that differs from its default or is an axis, and has no effect in any run (a key that must have
-/// one in every run: for every value that leaves it without). Rules that need a world of the run are check_worlds()'s.
+/// Reports each key that the section sets (not to its default) but that has no effect in any run. Where a rule demands an effect in every
+/// run, reports each value of the other key that takes the effect away. Leaves conditions on the world to check_world_keys().
 template <class C>
 void refuse_idle(const SectionRuns<C>& runs, Diagnostics& errors, const IdleText& text = {});
 
-/// Keys without effect in any run that are not at their defaults, because the section's base sets them, or that would be refused if they
-/// were written: what write_plan() leaves out.
+/// Keys without effect in any run that write_plan() leaves out, because reading would refuse them. The section's base sets them to other
+/// than their defaults, or they need a world.
 template <class C>
 std::vector<std::string_view> unwritable_keys(const SectionRuns<C>& runs);
 
-/// The worlds of a plan's runs.
+/// The world of each env of a plan.
 std::vector<WorldKind> worlds_of(const Plan& plan);
 
 }  // namespace odrpo

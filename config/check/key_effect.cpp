@@ -1,4 +1,4 @@
-// Values against needs; rules in words.
+// Tests whether values meet the conditions (needs) of field rules, and states rules in words.
 #include "config/check/key_effect.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@ namespace odrpo {
 
 namespace {
 
-// does a word of the need stand for this one? "odrpo*" stands for all that begin so
+// true if `allowed`, a word of a condition, stands for `word`; "odrpo*" stands for every word that begins with "odrpo"
 bool stands_for(std::string_view allowed, std::string_view word) {
   if (!allowed.ends_with('*')) return !allowed.empty() && allowed == word;
   return word.starts_with(allowed.substr(0, allowed.size() - 1));

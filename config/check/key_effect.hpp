@@ -1,4 +1,4 @@
-// When a key has an effect: evaluates the rules of described keys (kernels/shared/field_rules.hpp) on a config, and says them in words.
+// Decides when a key has an effect: evaluates the rules of described keys (kernels/shared/field_rules.hpp), and states them in words.
 #pragma once
 #include <algorithm>
 #include <optional>
@@ -15,9 +15,9 @@
 
 namespace odrpo {
 
-/// The value of a field as needs see it: of a list its words, joined; of noise the first model.
+/// Returns the value of a field on which conditions of rules are tested. For a list: its words, joined; for noise: the word of the first model.
 std::optional<AxisValue> needed_value(const Field& field);
-/// The same of a key; nothing when the config has no such key or it is unset.
+/// needed_value() of a key; nothing when the config has no such key or the key is unset.
 template <class C>
 std::optional<AxisValue> value_of_key(C& config, std::string_view key) {
   std::optional<AxisValue> value;
@@ -27,7 +27,7 @@ std::optional<AxisValue> value_of_key(C& config, std::string_view key) {
   return value;
 }
 
-/// The config that a section of the same kind starts from.
+/// Returns the default config of a section of the same kind.
 template <class C>
 C defaults_like(const C&) {
   return {};
@@ -48,23 +48,23 @@ void each_conditional(C& config, Act act) {
   });
 }
 
-/// Does the rule hold, when holds(need) tells it of one need?
+/// True if the rule holds. holds(need) says whether one of its conditions, a need, holds.
 template <class Holds>
 bool meets(const OnlyIf& rule, Holds holds) {
   const std::span<const Need> needs = rule.list();
   return rule.any ? std::any_of(needs.begin(), needs.end(), holds) : std::all_of(needs.begin(), needs.end(), holds);
 }
 
-/// Is this value what the need asks for?
+/// True if the value of a key satisfies the need, a condition on that key.
 bool allows(const Need& need, const AxisValue& value);
 
-/// What a config is used for.
+/// Where a config is used, on which the effect of its keys depends.
 struct Use {
   WorldKind env = WorldKind::bandit;  ///< the world of the run
   bool supervised = false;            ///< the supervised steps alone, not the training after them
 };
 
-/// Does a key with this rule have an effect in a run with this config?
+/// True if a key with this rule has an effect in a run with this config.
 template <class C>
 bool has_effect(const OnlyIf& rule, C& config, const Use& use) {
   if (use.supervised && rule.training_only) return false;
@@ -76,15 +76,15 @@ bool has_effect(const OnlyIf& rule, C& config, const Use& use) {
   });
 }
 
-/// Brings every key without effect to its default: one computation has one canonical text.
+/// Resets every key without effect to its default, so that equal computations have equal canonical texts.
 template <class C>
 void settle(C& config, const Use& use) {
-  each_conditional(config, [&](const Field& field, const void* usual) {  // most keys are at their default: nothing to evaluate
+  each_conditional(config, [&](const Field& field, const void* usual) {  // most keys are at their default, and cost nothing here
     if (!field.access->same(field.value, usual) && !has_effect(*field.rule, config, use)) field.access->copy(field.value, usual);
   });
 }
 
-/// A key with a rule.
+/// A key that has an effect only under a rule.
 struct ConditionalKey {
   std::string_view key;
   OnlyIf rule;
@@ -99,7 +99,8 @@ std::vector<ConditionalKey> conditional_keys(C config = {}) {
   return keys;
 }
 
-/// "optimizer = \"adam\" or \"adamw\"", "median = \"running\" and running = \"window\"", "`warm_steps` above 0"; "" without needs.
+/// States a rule in words: "optimizer = \"adam\" or \"adamw\"", "median = \"running\" and running = \"window\"", "`warm_steps` above 0"; ""
+/// for a rule without conditions.
 std::string rule_text(const OnlyIf& rule);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// What no single key of [gate] or [table] can tell: axes, rows and values that the grid has.
+// Checks that the grid has the axes, rows and values that [gate] and [table] name.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ void check_gate(const Node* section, Plan& plan, const std::vector<const GridAxi
       settle(limit.row, limit.axis, at("row"));
       if (!limit.over.empty()) settle(limit.over, limit.axis, at("over"));
       const Node& where = at("where");
-      std::vector<std::string> conditions{limit.axis};  // axes that a run has one value of
+      std::vector<std::string> conditions{limit.axis};  // axes whose value is already fixed
       for (std::size_t w = 0; w < limit.where.size(); ++w) {
         const std::size_t equals = limit.where[w].find('=');
         std::string axis(trimmed(limit.where[w].substr(0, equals), " ")), value(trimmed(limit.where[w].substr(equals + 1), " "));
@@ -69,7 +69,7 @@ void check_gate(const Node* section, Plan& plan, const std::vector<const GridAxi
   check("gain", plan.gate.gain);
 }
 
-// Checks of the values that [table] shows: some run of the grid has each of them.
+// Checks that some run of the grid has each value that [table] shows.
 
 namespace {
 
@@ -77,14 +77,14 @@ bool has_world(const Plan& plan, WorldKind kind) {
   return std::any_of(plan.env.begin(), plan.env.end(), [&](const auto& env) { return env.config.kind == kind; });
 }
 
-// does a rater of the grid model what its calls take, or what they cost?
+// true if some rater of the grid has a time (or price) of calls: from an axis over `key`, or from its config (`has`)
 bool models_cost(const Plan& plan, const char* key, bool (JudgeCost::*has)() const) {
   return std::any_of(plan.rater.begin(), plan.rater.end(), [&](const Variant<RaterConfig>& rater) {
     return find_axis(rater.axes, key) != nullptr || (rater.config.cost.*has)();
   });
 }
 
-// where a value of [table] stands
+// returns the place of a word of `value` in [table]; if it is not found, the place of `value`; without `value`, that of the section
 Place place_of_value(const Node* section, std::string_view value) {
   const Node* node = section == nullptr ? nullptr : find_child(*section, "value");
   if (node == nullptr) return section == nullptr ? Place{} : section->key_place;
@@ -94,7 +94,7 @@ Place place_of_value(const Node* section, std::string_view value) {
   return node->place;
 }
 
-// Why no run of the grid has a value: "no rater of the grid has"; empty when one has it.
+// Returns who in the grid does not have a value, as the beginning of a message: "no rater of the grid has"; empty when a run has the value.
 const char* who_lacks(const ValueWord& value, const Plan& plan) {
   if (of_texts(value) && !has_world(plan, WorldKind::toy_lm)) return "no env of the grid has";
   switch (value.needs) {
@@ -113,7 +113,7 @@ const char* who_lacks(const ValueWord& value, const Plan& plan) {
   return "";
 }
 
-// Brings the values `win-rate-over-ESTIMATOR` to their estimators' names; one that the grid has not is an error at its place.
+// Completes the values `win-rate-over-ESTIMATOR` with the estimators' names in the grid. Reports estimators that the grid does not have.
 void check_opponents(const Node* section, Plan& plan, bool texts, Diagnostics& errors) {
   std::vector<std::string_view> names;
   for (const auto& variant : plan.estimator) names.push_back(variant.name);

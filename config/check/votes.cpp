@@ -1,5 +1,5 @@
-// Checks of what N votes become: which estimators read votes that stay apart, aggregate = "fraction" or "all", and how many scores a group
-// then has; which take no real-valued scores.
+// Checks votes and levels: aggregates against estimators and group sizes, `stop`, numbers for the judges of a panel, and `values` of
+// levels.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,11 +18,11 @@ namespace {
 
 constexpr std::string_view aggregate_key = "aggregate";
 
-// why the estimator cannot, for some value of its axis `compat`; empty when it always can
+// returns why the estimator cannot read separate votes, with some value of its axis `compat`; empty when it always can
 std::string refusal_of(const Variant<EstimatorConfig>& estimator) {
   constexpr std::string_view keys[] = {"compat"};
   for (const EstimatorConfig& config : configs_of(estimator.config, estimator.axes, keys)) {
-    if (refused_convention(config)) continue;  // an error of its own
+    if (refused_convention(config)) continue;  // check_conventions() reports it
     const std::string_view why = refused_votes(config);
     if (why.empty()) continue;
     std::string system;
@@ -32,12 +32,12 @@ std::string refusal_of(const Variant<EstimatorConfig>& estimator) {
   return "";
 }
 
-/// aggregate = "fraction": estimators with levels, and groups that are not too large.
+/// Reports aggregate = "fraction" with estimators that cannot read separate votes, or with groups of more than most_scores members.
 void check_fraction(Place place, const Plan& plan, Diagnostics& errors) {
   const std::vector<std::int64_t> rollouts = values_of(plan.learn_axes, "rollouts", plan.learn.rollouts);
   const std::int64_t votes = *std::max_element(plan.votes.begin(), plan.votes.end()),
                      responses = *std::max_element(rollouts.begin(), rollouts.end());
-  if (votes < 2) return;  // the score of one call
+  if (votes < 2) return;  // one vote stays one score
   for (const auto& estimator : plan.estimator)
     if (const std::string why = refusal_of(estimator); !why.empty())
       errors.add(place, fmt::format("`aggregate` cannot be \"fraction\" here: {}", why), "an odrpo estimator, or aggregate = \"mean\"");
@@ -48,7 +48,7 @@ void check_fraction(Place place, const Plan& plan, Diagnostics& errors) {
                "fewer rollouts or votes, or aggregate = \"mean\"");
 }
 
-/// aggregate = "all": posterior estimators.
+/// Reports aggregate = "all" with estimators that are not posterior estimators.
 void check_all(Place place, const Plan& plan, Diagnostics& errors) {
   for (const auto& estimator : plan.estimator)
     if (!estimator.config.posterior)
@@ -91,7 +91,7 @@ void check_kept_votes(const Node* raters, const Plan& plan, Diagnostics& errors)
   }
 }
 
-// Checks of `stop`: after how many equal scores a judge is asked no more.
+// Checks of `stop`: the number of equal scores after which a judge is not asked again.
 
 namespace {
 
@@ -118,7 +118,7 @@ void check_stops(const Node* raters, const Plan& plan, Diagnostics& errors) {
 // Checks of the lists `seconds` and `prices`: a number for each judge of a panel.
 
 void check_judge_numbers(const Node& section, const Variant<RaterConfig>& variant, Diagnostics& errors) {
-  // noise or a file that could not be read is an error of its own
+  // unreadable noise, or an unreadable file, is reported elsewhere
   const auto& noise = variant.config.noise;
   const auto* matrix = noise.empty() ? nullptr : std::get_if<Confusion>(&noise.front());
   if (noise.empty() || (matrix != nullptr && matrix->matrix.size == 0)) return;
@@ -150,7 +150,7 @@ namespace {
 
 constexpr std::string_view values_key = "values";
 
-/// The key of the estimator's section; null where it is not written.
+/// Returns the key `values` in the estimator's section; null where it is not written.
 const Node* node_of(const Node& root, const Variant<EstimatorConfig>& estimator) {
   const Node* all = find_child(root, section_of<EstimatorConfig>());
   const Node* section = all == nullptr ? nullptr : find_child(*all, estimator.name);
@@ -163,7 +163,7 @@ bool may_be_positive(const std::vector<GridAxis>& axes, std::string_view key, do
   return std::any_of(axis->values.begin(), axis->values.end(), [](const AxisValue& value) { return std::get<double>(value) > 0; });
 }
 
-/// Can a run with this rater and world see a score of 0?
+/// True if a run with this rater and world can give a score of 0.
 bool may_fail(const Variant<RaterConfig>& rater, const Variant<EnvConfig>& env) {
   if (!may_be(rater.axes, "parse_policy", rater.config.parse_policy, parse_words, ParsePolicy::zero)) return false;
   return may_be_positive(rater.axes, "parse_failure", rater.config.parse_failure) ||
@@ -175,7 +175,7 @@ bool may_fail(const Variant<RaterConfig>& rater, const Variant<EnvConfig>& env) 
 void check_level_values(const Node& section, const Variant<EstimatorConfig>& variant, Diagnostics& errors) {
   const std::vector<double>& values = variant.config.values;
   const Node* given = find_child(section, values_key);
-  if (given == nullptr || values.empty()) return;  // a list that could not be read is an error of its own
+  if (given == nullptr || values.empty()) return;  // an unreadable list is reported elsewhere
   const auto why = ascent_refusal(values);
   if (!why) return;
   const auto fall = std::adjacent_find(values.begin(), values.end(), [](double low, double high) { return !(high > low); });

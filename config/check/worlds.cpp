@@ -1,4 +1,4 @@
-// Checks of worlds with what belongs to them: the bandit's responses, what hacks, worlds that a judge brings, policies and judges.
+// Checks whether worlds fit the rest of a suite: hacks in the bandit, worlds that a judge brings, policies and judges.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace odrpo {
 namespace {
 
-/// One number of a world: how env and rater call it.
+/// One number that describes a world: its keys in [env.NAME] and in [rater.NAME].
 struct Number {
   const char *in_env, *in_rater;
   std::optional<double> ProfileOverrides::*own;
@@ -38,13 +38,13 @@ bool in_env(const Variant<EnvConfig>& env, const Number& n) {
   return find_axis(env.axes, n.in_env) != nullptr || (env.config.bandit.overrides.*n.own).has_value();
 }
 
-// what a rater's section makes of a number
+// returns the values that a rater's section gives to one number of its world
 std::vector<double> of_rater(const Variant<RaterConfig>& rater, const Number& n) {
   const auto* axis = find_axis(rater.axes, n.in_rater);
   return axis != nullptr ? values_of(*axis) : std::vector<double>{rater.config.world.*n.of_rater};
 }
 
-// every value that a number takes in the runs of one env and one rater (resolve_profile(), envs/bandit/world.hpp)
+// returns every value that a number of the world takes in the runs of one env and one rater (resolve_profile(), envs/bandit/world.hpp)
 std::vector<double> values_of(const Variant<EnvConfig>& env, const Variant<RaterConfig>& rater, const Number& n) {
   if (const auto* axis = find_axis(env.axes, n.in_env)) return values_of(*axis);
   if (const auto own = env.config.bandit.overrides.*n.own) return {*own};
@@ -61,19 +61,19 @@ std::vector<double> values_of(const Variant<EnvConfig>& env, const Variant<Rater
 bool any(const std::vector<double>& values, auto is_it) { return std::any_of(values.begin(), values.end(), is_it); }
 bool positive(double x) { return x > 0; }
 
-// does a response of these runs hack? Of a text always: it may repeat words
+// true if a response of these runs may hack; a text always may: it can repeat words
 bool may_hack(const Variant<EnvConfig>& env, const Variant<RaterConfig>& rater) {
   return env.config.kind == WorldKind::toy_lm || any(values_of(env, rater, hack_share), positive);
 }
 
-// a key of [kind.NAME]; nullptr when it is not given
+// finds a key of [kind.NAME]; nullptr when it is not given
 const Node* find_key(const Node& root, std::string_view kind, std::string_view name, std::string_view key) {
   const Node* all = find_child(root, kind);
   const Node* section = all == nullptr ? nullptr : find_child(*all, name);
   return section == nullptr ? nullptr : find_child(*section, key);
 }
 
-// where `target = "hack"` stands in a list of noise models or in a model's own section
+// finds the key `target` in a noise model's table if its value names "hack"; else nullptr
 const Node* find_target(const Node& model) {
   const Node* target = find_child(model, "target");
   if (target == nullptr) return nullptr;
@@ -95,16 +95,16 @@ void check_targets(const Node& root, const Variant<RaterConfig>& rater, Diagnost
       if (const Node* target = find_target(entry)) idle(*target);
 }
 
-// does every run of an env take its distribution from a judge that brings one?
+// true if every run of an env takes its distribution of quality from a judge that brings one
 bool all_bring_worlds(const Variant<EnvConfig>& env, const Plan& plan) {
   const auto brings = [&](const auto& rater) { return brings_world(env.config.bandit, rater.config); };
   return !plan.rater.empty() && find_axis(env.axes, "profile") == nullptr && std::all_of(plan.rater.begin(), plan.rater.end(), brings);
 }
 
-// why the responses of a prompt are all equally good in the world that a judge brings; empty where they are not
+// returns why the responses of a prompt are all equally good in the world that a judge brings; empty where they are not
 std::string nothing_to_learn(const Variant<RaterConfig>& rater) {
   if (const LatentScale* scale = latent_scale(rater.config.noise)) {
-    const auto* axis = find_axis(rater.axes, "latent.prompt_share");  // 1 among others is a control
+    const auto* axis = find_axis(rater.axes, "latent.prompt_share");  // as one of several values of an axis, 1 is a control
     const std::vector<double> shares = axis == nullptr ? std::vector<double>{scale->prompt_share} : values_of(*axis);
     if (!any(shares, [](double share) { return share < 1; })) return "`prompt_share` = 1 makes all responses of a prompt equally good";
     const NormalNodes z = spread_nodes(*scale);
@@ -117,7 +117,7 @@ std::string nothing_to_learn(const Variant<RaterConfig>& rater) {
   return "no prompt has responses that differ in their mean score";
 }
 
-// what means nothing, or cannot be, in a world that a judge brings
+// reports keys without effect, and impossible combinations, in worlds that a judge brings
 void check_own_worlds(const Node& root, const Plan& plan, Diagnostics& errors) {
   for (const auto& env : plan.env) {
     if (env.config.kind != WorldKind::bandit) continue;
@@ -159,7 +159,7 @@ void check_bandits(const Node& root, const Plan& plan, Diagnostics& errors) {
       hacks = hacks || may_hack(env, rater);
       const bool hacks_tell = any(values_of(env, rater, hack_share), [](double share) { return share > 0 && share < 1; }) &&
                               any(values_of(env, rater, hack_penalty), positive);
-      if (hacks_tell || any(values_of(env, rater, spread), positive)) continue;  // 0 among others is a control
+      if (hacks_tell || any(values_of(env, rater, spread), positive)) continue;  // an axis with other values: 0 is a control
       const bool own = in_env(env, spread);
       const Node* node = own ? find_key(root, section_of<EnvConfig>(), env.name, spread.in_env)
                              : find_key(root, section_of<RaterConfig>(), rater.name, spread.in_rater);
@@ -179,18 +179,18 @@ void check_bandits(const Node& root, const Plan& plan, Diagnostics& errors) {
     if (find_axis(rater.axes, hack_penalty.in_rater) != nullptr || rater.config.world.hack_penalty != WorldProfile{}.hack_penalty)
       idle(section_of<RaterConfig>(), rater.name, hack_penalty.in_rater, rater.place);
     if (hacked(WorldKind::toy_lm)) continue;
-    // a judge that is hacked in its own world may be tried in one where nothing hacks
+    // allows `target` for a judge that can be hacked in its own world: a suite may also try it in a world where nothing hacks
     if (!any(of_rater(rater, hack_share), positive)) check_targets(root, rater, errors);
   }
 }
 
-// Checks of what belongs together: worlds with policies and judges, the toy language model above all.
+// Checks of worlds with policies and judges, above all of the toy language model.
 
 namespace {
 
 bool has_text_judge(const Variant<RaterConfig>& rater) {
   if (rater.config.text != TextJudge{}) return true;
-  // an axis over a key of the text judge
+  // is there an axis over a key of the text judge?
   bool found = false;
   each_field_of(TextJudge{}, [&](const Field& field) { found = found || find_axis(rater.axes, field.key) != nullptr; });
   return found;
@@ -199,7 +199,7 @@ bool has_text_judge(const Variant<RaterConfig>& rater) {
 void check_pair(const Variant<EnvConfig>& env, const Variant<PolicyConfig>& policy, Diagnostics& errors) {
   const bool text = env.config.kind == WorldKind::toy_lm, writes = policy.config.kind == PolicyKind::transformer;
   if (text == writes) return;
-  const bool given = policy.place.set > 0 || policy.place.line > 0;  // in the grid or a section; the default is nowhere
+  const bool given = policy.place.set > 0 || policy.place.line > 0;  // named in the grid or a section; a default has no place
   errors.add(given ? policy.place : env.place, fmt::format("policy {} cannot act in env {}", shown(policy.name), shown(env.name)),
              text ? "a policy with base \"transformer\"" : "tabular or linear, or variants of them");
 }
@@ -213,7 +213,7 @@ void check_judge(const Variant<RaterConfig>& rater, bool bandit, bool toy_lm, Di
                "world = \"latent\"");
 }
 
-// a key of a rater's section that needs a world which no run has; beside `scores`, `world_spread` may have to stand
+// reports keys of a rater's section that need a world which no run has; allows `world_spread` with `scores`, which may require it
 void check_idle_world(const Node& section, const SectionRuns<RaterConfig>& runs, Diagnostics& errors) {
   for (const ConditionalKey& k : conditional_keys(runs.config)) {
     const Node* given = find_child(section, k.key);

@@ -1,4 +1,4 @@
-// The judges that posterior estimators believe in: `model` of [estimator.NAME].
+// Finds and checks the judges that posterior estimators believe in: `model` of [estimator.NAME].
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view model_key = "model";
 
-/// Where a name stands: the key's value, or its entry of a list. Null where the estimator has no such key of its own.
+/// Where an estimator names a model: the node of the key's value, or of its element in a list. Null if the estimator has no such key.
 const Node* node_of(const Node& root, const Variant<EstimatorConfig>& estimator, std::string_view name) {
   const Node* all = find_child(root, section_of<EstimatorConfig>());
   const Node* section = all == nullptr ? nullptr : find_child(*all, estimator.name);
@@ -27,7 +27,7 @@ const Node* node_of(const Node& root, const Variant<EstimatorConfig>& estimator,
   return key;
 }
 
-/// A name for the judge of a file that no other has: the file's own, without its folder.
+/// Makes a name that no other judge has from the name of a judge's file, without its folder.
 std::string name_of_file(const std::string& path, const std::set<std::string>& taken) {
   std::string plain = path.substr(path.find_last_of('/') + 1);
   for (char& c : plain)
@@ -53,7 +53,7 @@ class Models {
     taken_.insert(std::string(own_rater));
   }
 
-  /// The name as plan.models has it; as it is where there is no such judge, after an error.
+  /// Returns the judge's name in plan.models. Reports an unknown judge, and returns `name` as it is.
   std::string find(const Variant<EstimatorConfig>& estimator, const std::string& name) {
     if (same_word(name, own_rater)) return std::string(own_rater);
     const auto defined = std::find_if(raters_.begin(), raters_.end(), [&](const auto& rater) { return same_word(rater.name, name); });
@@ -97,8 +97,8 @@ class Models {
   const std::vector<Variant<RaterConfig>>& raters_;
   Plan& plan_;
   Reading& reading_;
-  std::set<std::string> taken_;                             // folded
-  std::vector<std::pair<std::string, std::string>> files_;  // path, name
+  std::set<std::string> taken_;                             // names in use, folded
+  std::vector<std::pair<std::string, std::string>> files_;  // path of each file read, name of its judge
 };
 
 std::vector<std::string> models_of(const Variant<EstimatorConfig>& estimator) {
@@ -109,7 +109,7 @@ std::vector<std::string> models_of(const Variant<EstimatorConfig>& estimator) {
   return names;
 }
 
-// the responses of a file have no moments that tell their world
+// reports prior = "moments" with a judge that resamples a file: this prior needs normally distributed quality, which such a file does not give
 void check_moments(const Variant<EstimatorConfig>& estimator, const Plan& plan, Diagnostics& errors) {
   if (!may_be(estimator.axes, "prior", estimator.config.prior, prior_words, PriorRule::moments)) return;
   const auto refuse = [&](const Variant<RaterConfig>& judge) {

@@ -33,7 +33,7 @@ std::vector<std::pair<std::string, std::string_view>> keys_of_sections() {
   return keys;
 }
 
-// "suite.seeds": the key nearest to a word outside of any section, of the sections whose keys have no name above them; may be empty
+// suggests "suite.seeds" for a word like `seeds` outside of any section: the nearest key of the sections without names; may be empty
 std::string key_in_a_section(const std::string& word) {
   const auto keys = keys_of_sections<SuiteHead, GridConfig, LearnConfig, RecordConfig, TableConfig, GateConfig, LimitsConfig>();
   std::vector<std::string_view> words;
@@ -75,7 +75,7 @@ SuiteHead read_head(const Node& root, bool sound, Diagnostics& errors) {
   return head;
 }
 
-// the grid's words as variants, in the grid's order
+// returns the variants that the grid names, in the grid's order
 template <class C>
 std::vector<Variant<C>> choose(const std::vector<std::string>& names, const std::vector<Place>& places,
                                const std::vector<Variant<C>>& variants, Diagnostics& errors) {
@@ -174,7 +174,7 @@ Plan read_plan(const Node& written, Reading& reading) {
   check_learning_keys(find_section<LearnConfig>(root), plan, errors);
   check_world_keys(find_section<RaterConfig>(root), plan, errors);
   check_stops(find_section<RaterConfig>(root), plan, errors);
-  for (std::size_t e = 0; e < plan.zip.entries && (e == 0 || !errors.any()); ++e) {  // those of one entry go together
+  for (std::size_t e = 0; e < plan.zip.entries && (e == 0 || !errors.any()); ++e) {  // each entry is checked alone
     const Plan one = entry_plan(plan, e);
     check_learning(find_section<LearnConfig>(root), one, errors);
     check_kept_votes(find_section<RaterConfig>(root), one, errors);

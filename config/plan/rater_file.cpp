@@ -1,4 +1,4 @@
-// From the path of a judge's file to its rater, and the checksum of its numbers.
+// Reads a rater from a judge's file, and computes the checksum of its numbers.
 #include "config/plan/rater_file.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 namespace odrpo {
 namespace {
 
-/// The only section [rater.NAME] of the tree; null, and an error, when there is none or more.
+/// Finds the only section [rater.NAME] of the tree. If there is none, or more than one, reports an error and returns null.
 const Node* only_rater(const Node& root, Diagnostics& errors) {
   const Node* raters = find_child(root, section_of<RaterConfig>());
   for (const Node& other : root.children)
@@ -79,14 +79,14 @@ std::optional<RaterConfig> read_rater_file(const Node& section, const std::strin
   return read_named_rater(*node, label + ".file", reading);
 }
 
-// Keys and numbers in one order, and their checksum.
+// The checksum of a rater's keys and numbers, sorted so that their order in the file does not count.
 
 namespace {
 
 constexpr std::string_view mark = "# numbers of the fit, sha256: ";
 constexpr std::size_t mark_digits = 12;
 
-// A line for each value: "latent.sigma 0x1.ca5p-2".
+// Adds a line for each value below the node: "latent.sigma 0x1.ca5p-2".
 void add_values(const Node& node, const std::string& path, std::set<std::string>& lines) {
   switch (node.kind) {
     case Node::Kind::integer: lines.insert(fmt::format("{} {:a}", path, static_cast<double>(node.integer))); break;
@@ -103,7 +103,7 @@ void add_values(const Node& node, const std::string& path, std::set<std::string>
   }
 }
 
-// Of the noise models, which are tables, and of their order, a list.
+// Returns the checksum of the section's tables (noise models) and lists (the order of the models).
 std::string checksum(const Node& rater) {
   std::set<std::string> lines;
   for (const Node& child : rater.children)

@@ -1,4 +1,4 @@
-// A rater in a file of its own: [rater.NAME] file = "judge.toml"; and whether that file was edited since it was made.
+// Reads a rater from a file of its own, [rater.NAME] file = "judge.toml", and finds out whether the file was edited since it was made.
 #pragma once
 #include <fmt/format.h>
 
@@ -18,25 +18,25 @@
 
 namespace odrpo {
 
-/// Is this the path of a judge's file, and no rater's word? It ends with .toml or holds a slash.
+/// True if the name is the path of a judge's file and no rater's word: it ends with .toml or holds a slash.
 inline bool is_rater_file(std::string_view name) { return name.ends_with(".toml") || name.find('/') != std::string_view::npos; }
 
-/// The rater of a judge's file. Failure `io`: missing or unreadable; `suite`: anything wrong in it, at its lines. `notes`: gets a line where the
-/// file was edited since `judge fit` wrote it.
+/// Reads the rater of a judge's file. Failure `io` if the file is missing or unreadable; `suite` if anything in it is wrong, with its lines.
+/// Adds a line to `notes` if the file was edited since `judge fit` wrote it.
 RaterConfig load_rater_file(const std::string& path, std::vector<std::string>& notes);
 
-/// The same of a file that the suite names at `node`, relative to the suite's folder; nothing when something is wrong, which `reading` then
-/// tells: of the file's text at its own lines. `label`: the key, "rater.NAME.file".
+/// Reads the rater of a file that the suite names at `node`, relative to the suite's folder. After an error returns nothing, and reports it
+/// to `reading` at the lines of that file. `label`: the key, "rater.NAME.file".
 std::optional<RaterConfig> read_named_rater(const Node& node, const std::string& label, Reading& reading);
 
-/// The rater of the file that `file` in the section names, to be changed by the section's other keys; nothing where there is no such key or
-/// something is wrong, which `reading` then tells: of the file's text at its own lines. The file has one section [rater.NAME] and no other;
-/// its noise is given whole. `label`: "rater.NAME" of the suite.
+/// Reads the rater of the section's `file`; the section's other keys may change it. Returns nothing without such a key or after an error,
+/// which it reports to `reading` at the lines of that file. The file has one section [rater.NAME] and no other; it gives all of the noise.
+/// `label`: "rater.NAME" of the suite.
 std::optional<RaterConfig> read_rater_file(const Node& section, const std::string& label, FieldReader& fields, Reading& reading);
 
 // `base = "WORD"` of a section: the catalogue's config that it starts from.
 
-/// The entry that `base` names; an error at its place, and nothing, where it names none.
+/// The catalogue entry that `base` names. If it names none, reports an error at `base` and returns nothing.
 template <class C>
 std::optional<Entry<C>> read_base(const Node& base, const std::string& label, Diagnostics& errors) {
   using Catalogue = CatalogueOf<C>;
@@ -52,13 +52,13 @@ std::optional<Entry<C>> read_base(const Node& base, const std::string& label, Di
   return entry;
 }
 
-// Has a judge's file been edited since `judge fit` wrote it? The file's last line, a comment, holds a checksum of its numbers.
+// Was a judge's file edited since `judge fit` wrote it? The file's last line, a comment, holds a checksum of its numbers.
 
-/// The text of a judge's file with the line at its end. The text is right TOML with one section [rater.NAME].
+/// Returns the text of a judge's file with the checksum line at its end. The text must be valid TOML with one section [rater.NAME].
 std::string with_fit_mark(std::string text);
 
-/// True where the text has such a line and the noise of `rater`, the section [rater.NAME], has other numbers than those it was made of. Other
-/// keys of the section, comments, blanks and the order of keys do not count.
+/// True if the text has a checksum that does not match the noise of `rater`, its section [rater.NAME]. Other keys of the section, comments,
+/// blanks and the order of keys do not count.
 bool edited_since_fit(std::string_view text, const Node& rater);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// From the number of a run to its values on every axis, and from those to its RunSpec.
+// Maps the index of a run to its values on every axis, and these to its RunSpec.
 #include "config/plan/run_grid.hpp"
 
 #include <fmt/format.h>
@@ -26,11 +26,11 @@ void assign(RunSpec& spec, const GridAxis& axis, const AxisValue& value) {
   const auto section = std::string_view(axis.section).substr(0, axis.section.find('.'));
   assign_in(section, axis.key, value, spec.learn, spec.env, spec.rater, spec.policy, spec.estimator);
   const auto is_text = [](const AxisValue& v) { return std::holds_alternative<std::string>(v); };
-  const bool texts = std::any_of(axis.values.begin(), axis.values.end(), is_text);  // a column of results is of one kind
+  const bool texts = std::any_of(axis.values.begin(), axis.values.end(), is_text);  // a column of results has one type
   spec.axes.emplace_back(axis.name, texts ? AxisValue(value_text(value)) : value);
 }
 
-// One computation has one canonical text, whatever axes it came from: brings what has no effect in this run to its default.
+// Resets keys without effect in this run to their defaults, so that one computation has one canonical text, whatever axes it came from.
 void settle(RunSpec& spec) {
   const Use use{spec.env.kind};
   settle(spec.rater, use);
@@ -40,11 +40,11 @@ void settle(RunSpec& spec) {
   settle(spec.learn, use);
 }
 
-// The alternatives of one part of the grid. Each has axes, so it counts as often as these have combinations of values.
+// The alternatives of one part of the grid: its words, each with its axes. An alternative stands for one combination per choice of its axes' values.
 struct Alternatives {
-  std::vector<std::size_t> place;  // in the plan's list
+  std::vector<std::size_t> place;  // index of each alternative in the plan's list
   std::vector<const std::vector<GridAxis>*> axes;
-  std::vector<std::size_t> start{0};  // start[v] combinations stand before those of alternative v; the last entry counts all
+  std::vector<std::size_t> start{0};  // number of combinations before those of alternative v; the last element counts all
   void add(std::size_t at, const std::vector<GridAxis>& of) {
     std::size_t n = 1;
     for (const GridAxis& axis : of) n *= axis.choices();
@@ -56,13 +56,13 @@ struct Alternatives {
   std::size_t size_of(std::size_t v) const { return start[v + 1] - start[v]; }
 };
 
-// One value of a combination.
+// One axis of a combination: the part of the grid that it belongs to, and the index `at` of its value.
 struct AxisPlace {
   const GridAxis* axis;
   std::size_t part, at;
 };
 
-// A combination: its entry of `zip`, the alternative of each part, and the axes' values in suite order.
+// A combination: its entry of `zip`, the index of the alternative of each part, and the values of all axes in suite order.
 struct Values {
   std::size_t entry = 0;
   std::array<std::size_t, grid_parts> alternative{};
@@ -83,10 +83,10 @@ constexpr std::size_t index(GridPart part) { return static_cast<std::size_t>(par
 
 // All runs of a plan. Run i is seed i % seeds of combination i / seeds.
 struct RunGrid::Whole {
-  // The combinations of one entry of `zip`; of all where there is none.
+  // The combinations of one entry of `zip`; without `zip` all combinations.
   struct Entry {
     std::array<Alternatives, grid_parts> parts;
-    std::array<std::size_t, grid_parts> number{};  // of the first choice of each part, among those of all entries
+    std::array<std::size_t, grid_parts> number{};  // offset of this entry's choices of each part, among those of all entries
     std::size_t first = 0, combinations = 1;
   };
 
@@ -94,7 +94,7 @@ struct RunGrid::Whole {
   const std::vector<GridAxis> no_axes;
   const std::size_t seeds;
   std::vector<Entry> entries;
-  std::array<std::size_t, grid_parts> totals{};  // choices of each part
+  std::array<std::size_t, grid_parts> totals{};  // number of choices of each part
   std::size_t combinations = 0;
 
   explicit Whole(const Plan& from) : plan(from), seeds(static_cast<std::size_t>(from.head.seeds)) {
@@ -111,7 +111,7 @@ struct RunGrid::Whole {
         for (const GridAxis& axis : axes_of(v)) zipped = zipped || axis.zipped();
       }
       std::size_t& total = totals[index(part)];
-      if (zipped) entry.number[index(part)] = total;  // what entries set tells their choices apart
+      if (zipped) entry.number[index(part)] = total;  // zipped parts: choices of different entries get different numbers
       total = entry.number[index(part)] + all.total();
       entry.combinations *= all.total();
     };
@@ -138,7 +138,7 @@ struct RunGrid::Whole {
         std::upper_bound(entries.begin(), entries.end(), combination, [](std::size_t c, const Entry& e) { return c < e.first; });
     v.entry = static_cast<std::size_t>(next - entries.begin()) - 1;
     const Entry& entry = entries[v.entry];
-    // combinations of the later parts, and of the chosen alternatives
+    // `later` = number of combinations of the later parts, `chosen` = of the axes of the alternatives chosen so far
     std::size_t rest = combination - entry.first, later = entry.combinations, chosen = 1;
     for (std::size_t p = 0; p < grid_parts; ++p) {
       const Alternatives& part = entry.parts[p];
@@ -158,7 +158,7 @@ struct RunGrid::Whole {
     return v;
   }
 
-  // the judge that the estimator believes in: what of it says which scores a quality gets, and which qualities there are
+  // sets the judge that the estimator believes in: copies its noise and world, which alone give scores and qualities
   void set_model(RunSpec& spec) const {
     if (spec.estimator.model == own_rater) return;
     const auto named = [&](const Variant<RaterConfig>& model) { return model.name == spec.estimator.model; };
@@ -178,7 +178,7 @@ struct RunGrid::Whole {
 
   std::size_t choice(std::size_t combination, std::initializer_list<GridPart> of) const {
     const Values v = values(combination);
-    std::array<std::size_t, grid_parts> number{};  // of the part's combination, among those of its alternative
+    std::array<std::size_t, grid_parts> number{};  // for each part, index of its axes' values among all combinations of these values
     for (const AxisPlace& axis : v.axes)
       if (!axis.axis->zipped()) number[axis.part] = number[axis.part] * axis.axis->values.size() + axis.at;
     std::size_t n = 0;
@@ -190,7 +190,7 @@ struct RunGrid::Whole {
     return n;
   }
 
-  std::size_t place(const Values& v, GridPart part) const {  // in the plan's list
+  std::size_t place(const Values& v, GridPart part) const {  // index in the plan's list
     return entries[v.entry].parts[index(part)].place[v.alternative[index(part)]];
   }
   const auto& env(const Values& v) const { return plan.env[place(v, GridPart::env)]; }
@@ -230,10 +230,10 @@ struct RunGrid::Whole {
   }
 };
 
-// Some runs of a grid.
+// The runs of a grid that RunGrid::only() selected.
 struct RunGrid::Chosen {
-  std::vector<std::uint32_t> runs;    // of the whole grid, ascending
-  std::vector<std::uint32_t> firsts;  // of each combination that has some: the first of them, an index of `runs`
+  std::vector<std::uint32_t> runs;    // indices in the whole grid, ascending
+  std::vector<std::uint32_t> firsts;  // for each combination with chosen runs the index in `runs` of its first run
 };
 
 RunGrid::RunGrid(const Plan& plan) : whole_(std::make_shared<const Whole>(plan)) {}

@@ -1,4 +1,4 @@
-// The runs of a suite. Each is made when it is asked for, so that a grid takes the memory of its plan, however many runs it has.
+// Holds the runs of a suite. Makes each run on demand, so that a grid takes only the memory of its plan.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,25 +13,25 @@ namespace odrpo {
 struct Plan;
 struct RunSpec;
 
-/// The parts of a run besides its seed, in canonical order. A part is a word of the grid and the values of that section's axes.
+/// The parts of a run's settings besides its seed, in canonical order. A part is one word of the grid with one value on each of its axes.
 enum class GridPart { env, rater, policy, estimator, votes, learn };
 inline constexpr std::size_t grid_parts = 6;
 
-/// Runs that differ in seed, run_key and id alone. They are next to each other.
+/// Consecutive runs that differ in seed, run_key and id alone.
 struct Combination {
   std::size_t first = 0;  ///< index of its first run
-  std::size_t runs = 0;   ///< one for each seed, or those of them that --only chose
+  std::size_t runs = 0;   ///< number of its runs: one for each seed, or for each that --only selects
 };
 
 /// The runs in canonical order: entry of [grid] zip, env, rater, policy, estimator, votes, axes in suite order, seed (the last changes
 /// fastest). Immutable; copies share what they hold; safe from any thread.
 class RunGrid {
  public:
-  /// No runs.
+  /// A grid without runs.
   RunGrid() = default;
   /// All runs of the plan, of which there must be fewer than 2^32.
   explicit RunGrid(const Plan& plan);
-  /// Those of these runs alone: indices in ascending order.
+  /// The runs with these indices only; indices in ascending order.
   RunGrid only(std::vector<std::uint32_t> chosen) const;
 
   std::size_t size() const;
@@ -39,19 +39,19 @@ class RunGrid {
   RunSpec operator[](std::size_t i) const;
   RunSpec front() const;
   RunSpec back() const;
-  /// The id and the seed of a run, without the rest.
+  /// The id and the seed of a run, without its other settings.
   std::string id(std::size_t i) const;
   int seed(std::size_t i) const;
 
-  /// What loops use that do not look at seeds.
+  /// Combinations, for loops that ignore seeds.
   std::size_t combinations() const;
   Combination combination(std::size_t c) const;
   std::size_t combination_of(std::size_t i) const;
-  /// A number for the values that the run has in these parts: runs have the same number when they have the same values.
+  /// Returns a number for run i's settings in these parts. Different settings have different numbers; so can equal ones in two entries of `zip`.
   std::size_t choice(std::size_t i, std::initializer_list<GridPart> parts) const;
-  /// How many such numbers there are: each is less.
+  /// Every choice() of these parts is below this number.
   std::size_t choices(std::initializer_list<GridPart> parts) const;
-  /// The first run of each choice of these parts, in canonical order.
+  /// The first run of each different choice() of these parts, in canonical order.
   std::vector<std::size_t> first_of_each(std::initializer_list<GridPart> parts) const;
 
   /// Makes a run at each dereference. Dereferences by value, so for C++17 algorithms it is an input iterator.
@@ -87,7 +87,7 @@ class RunGrid {
  private:
   struct Whole;
   struct Chosen;
-  std::size_t place(std::size_t i) const;  // in the whole grid
+  std::size_t place(std::size_t i) const;  // index of run i in the whole grid
 
   std::shared_ptr<const Whole> whole_;    // null = no runs
   std::shared_ptr<const Chosen> chosen_;  // null = all runs

@@ -21,7 +21,7 @@
 namespace odrpo {
 namespace {
 
-// what the variant starts from: its base, or itself when it is a word of the catalogue
+// returns the catalogue entry that the variant starts from: its base, or itself when it is a word of the catalogue
 template <class C>
 std::optional<Entry<C>> start_of(const Node& section, const std::string& label, const Node* base, const std::optional<Entry<C>>& itself,
                                   bool needed, Diagnostics& errors) {
@@ -56,7 +56,7 @@ Variant<C> read_variant(const Node& section, Reading& reading) {
   if constexpr (is_rater) {
     from_file = find_child(section, file_key) != nullptr;
     if (auto rater = read_rater_file(section, label, fields, reading)) variant.config = std::move(*rater);
-    else if (from_file) variant.config.noise = {Confusion{}};  // what stands in the section maps it, whether or not the file can be read
+    else if (from_file) variant.config.noise = {Confusion{}};  // a placeholder, so that the other keys can be read without the file
   }
   if constexpr (is_rater) variant.scores = read_judge(section, label, itself.has_value(), fields, variant.config, reading);
   fields.read(variant.config);
@@ -113,11 +113,11 @@ template std::vector<Variant<RaterConfig>> read_variants(const Node&, Reading&);
 template std::vector<Variant<PolicyConfig>> read_variants(const Node&, Reading&);
 template std::vector<Variant<EstimatorConfig>> read_variants(const Node&, Reading&);
 
-// From the keys of a section to the table of its file, and to the judge that is learned from it.
+// Reads the table of a section's file of scores, and learns a judge from it.
 
 namespace {
 
-// can `scores` be the path of a file?
+// true if `scores` can be the path of a file; else reports it
 bool is_path(const Node& scores, const std::string& label, Reading& reading) {
   const bool text = scores.kind == Node::Kind::text;
   if (!text || scores.text.empty())
@@ -131,7 +131,7 @@ bool is_path(const Node& scores, const std::string& label, Reading& reading) {
 
 constexpr std::string_view scale_form = "such as \"0..10\", \"0..5 by 0.5\" or [1, 2, 4, 8]; 2 to 100 different numbers";
 
-// the values of a list of numbers, in increasing order
+// returns the numbers of a list, in increasing order; nothing if they are no scale
 std::optional<ScoreScale> listed_scale(const Node& list) {
   ScoreScale scale;
   for (const Node& entry : list.children) {
@@ -145,7 +145,7 @@ std::optional<ScoreScale> listed_scale(const Node& list) {
   return scale;
 }
 
-// `levels = K` or `scale = …`; empty where neither stands or is right
+// returns the scale that `levels = K` or `scale = …` states; an empty scale if neither is given and valid
 ScoreScale read_scale(const std::string& label, FieldReader& fields, Reading& reading) {
   const Node *levels = fields.extra(levels_key), *scale = fields.extra(scale_key);
   if (levels != nullptr && scale != nullptr)
@@ -168,14 +168,32 @@ ScoreColumns read_columns(const std::string& label, FieldReader& fields, Reading
   FieldReader reader(node, fmt::format("{}.{}", label, columns_key), false, reading.errors);
   reader.read(columns);
   reader.finish();
-  for (const std::size_t f : {prompt_field, response_field, score_field})
+  for (const std::size_t f : {response_field, score_field})
     if (column_of(columns, f).empty())
       reading.errors.add(node->place, fmt::format("`{}.{}` leaves a name empty that every file must have", label, columns_key),
-                         "prompt, response and score");
+                         "response and score");
   return columns;
 }
 
-// `world = …`: what is made of the scores
+// reads the keys that say how to read a file of scores into `how` (reading_options(): results/scores/reading.hpp)
+void read_reading(const std::string& label, FieldReader& fields, ScoreReading& how, Reading& reading) {
+  for (const ReadingOption& option : reading_options()) {
+    const Node* node = fields.extra(option.key);
+    if (node == nullptr) continue;
+    std::vector<std::string> items;
+    const std::vector<Node> one{*node};
+    for (const Node& entry : node->kind == Node::Kind::list && option.type == "list" ? node->children : one) {
+      const bool number = entry.kind == Node::Kind::integer || entry.kind == Node::Kind::number;
+      if (!number && entry.kind != Node::Kind::text)
+        reading.errors.add(entry.place, fmt::format("`{}.{}` cannot be {}", label, option.key, found_text(entry)), option.type == "list" ? "a list of numbers and texts" : "a number or a text");
+      else items.push_back(number ? number_text(entry.number) : entry.text);
+    }
+    if (const std::string wrong = items.empty() ? "" : option.set(how, items); !wrong.empty())
+      reading.errors.add(node->place, fmt::format("`{}.{}` {}", label, option.key, wrong));
+  }
+}
+
+// reads the key `world`, which says what is made of the scores: a latent scale or resampled responses
 LearnedWorld read_world(const std::string& label, FieldReader& fields, Reading& reading) {
   const Node* node = fields.extra(world_key);
   if (node == nullptr) return LearnedWorld::latent;
@@ -193,13 +211,17 @@ LearnedWorld read_world(const std::string& label, FieldReader& fields, Reading& 
 FoundScores read_judge(const Node& section, const std::string& label, bool catalogue_word, FieldReader& fields, RaterConfig& config,
                        Reading& reading) {
   const Node* scores = fields.extra(scores_key);
-  for (const std::string_view key : {levels_key, scale_key, columns_key, world_key})
+  std::vector<std::string_view> keys = {levels_key, scale_key, columns_key, world_key};
+  for (const ReadingOption& option : reading_options()) keys.push_back(option.key);
+  for (const std::string_view key : keys)
     if (const Node* node = find_child(section, key); node != nullptr && scores == nullptr)
       reading.errors.add(node->key_place,
                          fmt::format("`{}.{}` has no effect without `scores`{}", label, key,
                                      key == levels_key ? ": a matrix has its own size, and other raters take the world's levels" : ""));
-  const ScoreScale scale = read_scale(label, fields, reading);
-  const ScoreColumns columns = read_columns(label, fields, reading);
+  ScoreReading how;
+  how.scale = read_scale(label, fields, reading);
+  how.columns = read_columns(label, fields, reading);
+  read_reading(label, fields, how, reading);
   const LearnedWorld world = read_world(label, fields, reading);
   if (scores == nullptr) return {};
   if (catalogue_word)
@@ -213,16 +235,16 @@ FoundScores read_judge(const Node& section, const std::string& label, bool catal
     if (const Node* node = find_child(section, other))
       reading.errors.add(node->key_place,
                          fmt::format("[{}] has `scores`, which make the whole channel: `{}` cannot stand beside them", label, other));
-  config.noise = {Confusion{}};  // what stands in the section maps it, whether or not the file can be read
+  config.noise = {Confusion{}};  // a placeholder, so that the other keys can be read without the file
   if (!is_path(*scores, label, reading)) return {};
   const std::string name = label + ".scores";
   const auto text = named_text(*scores, name, read_scores_file, reading);
   if (!text) return {};
   const std::string file = shown(path_of(*scores, reading), 4096);
   const std::clock_t began = std::clock();
-  bool inside = true;  // what is wrong is told at its line of the file
+  bool inside = true;  // errors are reported at their lines of the file
   try {
-    const ScoreTable table = parse_scores(*text, file, columns, scale);
+    const ScoreTable table = parse_scores(*text, file, how);
     inside = false;
     if (table.levels() == 1)
       fail(Exit::bad_input, "{}: all scores are {}: `levels` in [{}] must say how many the scale has", file, scale_text(table.values),

@@ -1,4 +1,4 @@
-// Entries of [grid] zip: flattened, checked against each other, and put into the tree.
+// Lists the settings of every entry of [grid] zip, checks the entries against each other, and puts the values into the tree.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace odrpo {
 
 namespace {
 
-// One key of one entry.
+// One key of one entry of `zip`, and its value.
 struct Setting {
   std::vector<std::string> path;
   std::string name, label;  // name: equal for keys that are the same
@@ -48,7 +48,7 @@ bool in_catalogue(std::string_view kind, std::string_view word) {
 
 constexpr std::string_view zipped_keys = "env, rater, policy, estimator, votes, \"learn.KEY\", or \"KIND.NAME.KEY\" of a variant";
 
-// the key in full that a word stands for, or the nearest
+// suggests "learn.steps" for "steps", else the nearest key that can be zipped
 std::string suggested(const std::string& word) {
   std::vector<std::string> keys = word_keys();
   for (const auto& f : fields_of<LearnConfig>()) {
@@ -59,7 +59,7 @@ std::string suggested(const std::string& word) {
   return nearest_word(word, words);
 }
 
-// Can the setting stand in an entry? Whether its section has the key says the reader of the section.
+// True if the setting can stand in an entry; else reports it. The section's reader checks whether the section has the key.
 bool is_settable(const Node& root, const Setting& s, Diagnostics& errors) {
   const std::string kind = folded(s.path[0]);
   if (s.path.size() == 1) {
@@ -86,7 +86,7 @@ bool is_settable(const Node& root, const Setting& s, Diagnostics& errors) {
   return false;
 }
 
-// the settings of an entry, its tables opened: { learn = { steps = 3 } } is { "learn.steps" = 3 }
+// lists the settings of an entry, and opens its tables: { learn = { steps = 3 } } is { "learn.steps" = 3 }
 void flatten(const Node& table, const std::vector<std::string>& above, std::vector<Setting>& out, Diagnostics& errors) {
   if (table.children.empty())
     errors.add(table.place, above.empty() ? "an entry of `grid.zip` is empty: it sets nothing" : "an empty table sets nothing");
@@ -116,19 +116,19 @@ std::vector<Setting> settings_of(const Node& root, const Node& entry, Diagnostic
   return settings;
 }
 
-// equal for values that are the same
+// returns a text that is equal for values that count as one
 std::string value_name(const Node& node) {
   const bool number = node.kind == Node::Kind::integer || node.kind == Node::Kind::number;
   return number ? number_text(node.number) : node.kind == Node::Kind::text ? "\"" + folded(node.text) : found_text(node);
 }
 
-// The keys of the first entry, with the values of all; an entry that lacks one or has others is an error.
+// Collects the keys of the first entry of `zip`, with their values in all entries. Reports entries that do not have exactly these keys.
 std::vector<ZipText::Key> gathered(const std::vector<std::vector<Setting>>& entries, const Node& list, Diagnostics& errors) {
   std::vector<ZipText::Key> keys;
   std::vector<std::map<std::string, std::size_t>> met;
   for (const Setting& s : entries[0]) {
     keys.push_back({s.path, s.label, s.place, {}, {}});
-    if (s.place.set > 0) keys.back().place.column = static_cast<int>(keys.size());  // tells their order, which places of --set do not
+    if (s.place.set > 0) keys.back().place.column = static_cast<int>(keys.size());  // keeps the order of keys, since --set has no columns
   }
   met.resize(keys.size());
   for (std::size_t e = 0; e < entries.size(); ++e) {
@@ -181,7 +181,7 @@ void put(Node& root, const ZipText::Key& key, const Node& list, Diagnostics& err
       table->children.push_back(std::move(section));
       next = &table->children.back();
     }
-    if (next->kind != Node::Kind::table) return;  // told by the reader of that section
+    if (next->kind != Node::Kind::table) return;  // the reader of that section reports it
     table = next;
   }
   if (const Node* own = find_child(*table, path.back())) {
@@ -204,7 +204,7 @@ ZipText unfold_zip(Node& root, Diagnostics& errors) {
   const Node* grid = find_child(root, section_of<GridConfig>());
   const Node* found = grid == nullptr || grid->kind != Node::Kind::table ? nullptr : find_child(*grid, zip_key);
   if (found == nullptr) return text;
-  const Node list = *found;  // the tree changes
+  const Node list = *found;  // a copy, since the tree changes below
   text.key_place = list.key_place;
   const std::string example = "[{ votes = 1, \"learn.steps\" = 2400 }, { votes = 8, \"learn.steps\" = 300 }]";
   if (list.kind != Node::Kind::list) {

@@ -1,4 +1,4 @@
-// Ties the entries of [grid] zip to the words and axes of a plan, and takes the plan of one entry.
+// Ties the entries of [grid] zip to the words and axes of a plan, and makes the plan of the runs of one entry.
 #include <fmt/format.h>
 
 #include <algorithm>

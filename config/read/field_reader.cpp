@@ -1,4 +1,4 @@
-// Checks of scalars and lists; unknown keys.
+// Checks the scalars and lists of a section, and reports unknown keys.
 #include "config/read/field_reader.hpp"
 
 #include <fmt/format.h>
@@ -47,7 +47,7 @@ const Node* FieldReader::take(std::string_view key) {
 
 namespace {
 
-// "1..64", "0..10 or none", "adam, adamw or sgd"
+// returns the allowed values of a field as text: "1..64", "0..10 or none", "adam, adamw or sgd"
 std::string range_text(const Field& field) {
   const std::string words = one_of(words_in(field.words()));
   if (!field.least) return words;
@@ -75,7 +75,7 @@ std::string found_text(const Node& node) {
 
 namespace {
 
-// what stands where a whole number is wanted; a float that is one is shown as both
+// names, in a message, a value that is not the integer that is required; shows a float that equals an integer as both
 std::string not_whole(const Node& node) {
   if (node.kind != Node::Kind::number || node.number != std::floor(node.number) || !(std::fabs(node.number) < 1e15))
     return found_text(node);
@@ -227,7 +227,7 @@ void FieldReader::choices(const Field& field) {
   const std::span<const Node> entries = entries_of(*node);
   if (entries.empty()) errors_.add(node->place, fmt::format("{} is an empty list", label(key)), range_text(field));
   std::vector<std::string> read;
-  const auto begun = [&](const Node& entry) -> std::optional<AxisValue> {  // as the open choice that it begins as
+  const auto begun = [&](const Node& entry) -> std::optional<AxisValue> {  // Choice::begins allows every word with that prefix
     for (const Choice& c : field.words())
       if (entry.kind == Node::Kind::text && !c.begins.empty() &&
           same_word(std::string_view(entry.text).substr(0, c.begins.size()), c.begins))

@@ -1,4 +1,4 @@
-// Reads a table of the suite into a described config: types, ranges, words, unknown keys; a list for a scalar becomes an axis.
+// Reads a section of a suite into a config, and checks types, ranges, words and unknown keys. A list in place of a scalar becomes an axis.
 #pragma once
 #include <optional>
 #include <span>
@@ -19,21 +19,21 @@ class FieldReader {
   /// `table` may be nullptr (a section that is not there: all defaults). `section` is its name in messages, "learn" or "rater.loud".
   FieldReader(const Node* table, std::string section, bool axes_allowed, Diagnostics& errors);
 
-  /// Reads every key of a config. What is not given, or refused, stays as it is.
+  /// Reads every key of a config. A key that is not given, or whose value is refused, keeps its value.
   template <class C>
   void read(C& config) {
     each_field(config, [this](const Field& field) { read_field(field); });
   }
 
-  /// A key outside of the description, such as `base`; marks it as known. nullptr when absent.
+  /// Finds a key that is no field of the config, such as `base`, and marks it as known. nullptr when absent.
   const Node* extra(std::string_view key) { return take(key); }
-  /// Such a key as a whole number of a range that is no axis; nothing, and an error, when it is none.
+  /// Reads the value `node` of a key found by extra() as an integer in [least, most]. If it is none, reports an error and returns nothing.
   std::optional<std::int64_t> whole(std::string_view key, const Node& node, std::int64_t least, std::int64_t most);
-  /// Reports keys that nobody asked for, with suggestions, and keys given twice.
+  /// Reports unknown keys, with suggestions, and keys given twice.
   void finish();
 
-  std::vector<GridAxis> axes;                             ///< the axes met, in the order of the description
-  std::vector<Place> places(std::string_view key) const;  ///< of the words of names(), in their order
+  std::vector<GridAxis> axes;                             ///< the axes found, in the order of the description
+  std::vector<Place> places(std::string_view key) const;  ///< places of the words in a key's list, or of its single value
 
  private:
   const Node* take(std::string_view key);
@@ -46,9 +46,9 @@ class FieldReader {
   void choices(const Field& field);
   void integers(const Field& field);
   void numbers(const Field& field);
-  void rows(const Field& field);  // field_reader_rows.cpp, as numbers() and limits()
+  void rows(const Field& field);  // numbers(), rows() and limits() are in field_reader_rows.cpp
   void limits(const Field& field);
-  void matrix(const Field& field);  // field_reader_noise.cpp, as models()
+  void matrix(const Field& field);  // matrix() and models() are in field_reader_noise.cpp
   void models(const Field& field);
   std::string label(std::string_view key) const { return "`" + section_ + "." + std::string(key) + "`"; }
   void read_list(const Node& node, std::vector<Noise>& value);
@@ -62,12 +62,12 @@ class FieldReader {
   std::vector<std::string_view> known_;
 };
 
-/// The nodes of a list, or the one node that stands in its place.
+/// Returns the elements of a list; if the node is no list, the node itself.
 inline std::span<const Node> entries_of(const Node& node) {
   return node.kind == Node::Kind::list ? std::span<const Node>(node.children) : std::span<const Node>(&node, 1);
 }
 
-/// A value as messages show it: numbers as they are, everything else by its kind.
+/// A value as messages show it: numbers and strings as they are, lists and tables by their kind.
 std::string found_text(const Node& node);
 
 }  // namespace odrpo

@@ -27,7 +27,7 @@ std::optional<Noise> make_by_word(std::string_view word, std::index_sequence<I..
   return made;
 }
 
-/// Says why distributions and prompts that are sound by themselves do not fit together.
+/// Reports why distributions and prompts of resampled responses do not fit together, although each is valid by itself.
 void explain_responses(const Node& entry, const std::string& label, Diagnostics& errors) {
   const Node *distributions = find_child(entry, "laws"), *prompts = find_child(entry, "prompts"), *judges = find_child(entry, "judges");
   if (distributions == nullptr || prompts == nullptr) return;
@@ -52,7 +52,7 @@ std::optional<Noise> make_noise(std::string_view word) {
   return make_by_word(word, std::make_index_sequence<std::variant_size_v<Noise>>());
 }
 
-// noise = [ { model = "gaussian", sigma = 0.5 }, ... ] replaces the list
+// reads noise = [ { model = "gaussian", sigma = 0.5 }, ... ], which replaces the list of models
 void FieldReader::read_list(const Node& node, std::vector<Noise>& value) {
   const std::string section = section_ + "." + node.key;
   if (node.kind != Node::Kind::list || node.children.empty()) {
@@ -92,7 +92,7 @@ void FieldReader::read_list(const Node& node, std::vector<Noise>& value) {
       errors_.add(entry.place,
                   first ? fmt::format("`{}`: the first noise model must make a distribution, and `{}` maps one", label, noise_word(*noise))
                         : fmt::format("`{}`: `{}` makes a distribution and can only be the first noise model", label, noise_word(*noise)));
-    // a response has one trait of ambiguity and one of bias, a prompt one of severity
+    // these models may occur once: a response has one trait of ambiguity and one of bias, a prompt has one of severity
     const auto again = [&](const Noise& n) { return n.index() == noise->index(); };
     if ((std::holds_alternative<Veto>(*noise) || std::holds_alternative<SeverityOffset>(*noise) ||
          std::holds_alternative<SharedBias>(*noise)) &&
@@ -102,7 +102,7 @@ void FieldReader::read_list(const Node& node, std::vector<Noise>& value) {
   }
 }
 
-// [rater.loud.low] p = 0.1 changes that model, or adds it at the end
+// reads a table such as [rater.loud.low] p = 0.1, which changes the model `low` or adds it at the end
 void FieldReader::read_model(const Node& node, std::vector<Noise>& value) {
   Noise fresh = *make_noise(node.key);
   const auto is_it = [&](const Noise& n) { return n.index() == fresh.index(); };
@@ -193,7 +193,7 @@ void FieldReader::matrix(const Field& field) {
     }
     if (sound_row && !(math::abs(sum - 1) <= 1e-6))
       refuse(row, fmt::format("row {} of {} sums to {:.12g}, not to 1", i + 1, label(key), sum), "");
-    // a sum that is 1 but for rounding stays as it is, so that what was written out reads back as the same matrix
+    // a sum that is 1 but for rounding stays as it is, so that a matrix that was written out reads back unchanged
     const double scale = math::abs(sum - 1) <= 1e-12 ? 1 : sum;
     if (sound)
       for (const Node& entry : row.children) values->push_back(entry.number / scale);

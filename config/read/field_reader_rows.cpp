@@ -18,7 +18,7 @@ std::string rows_form(const RowsRule& rule) {
                      rule.most_entries);
 }
 
-// what is wrong with an entry that follows `before` (nullptr = it is the first); empty when nothing is
+// returns what is wrong with a number of a row that follows `before` (nullptr = it is the first); empty when nothing is
 std::string wrong_entry(const Node& entry, const Node* before, const RowsRule& rule) {
   const bool number = entry.kind == Node::Kind::integer || entry.kind == Node::Kind::number;
   if (!number || !(entry.number >= rule.least && entry.number <= rule.most))
@@ -90,7 +90,7 @@ void FieldReader::rows(const Field& field) {
     }
     if (rule.sums_to_one) {
       if (!(math::abs(sum - 1) <= 1e-6)) return refuse(row, fmt::format("sums to {:.12g}, not to 1", sum));
-      // as for matrices: what was written out reads back as the same numbers
+      // a sum that is 1 but for rounding stays as it is, so that rows that were written out read back unchanged
       if (math::abs(sum - 1) > 1e-12)
         for (double& x : numbers) x /= sum;
     }
@@ -106,7 +106,7 @@ namespace {
 constexpr std::array<std::string_view, 6> limit_keys = {"row", "over", "axis", "where", "at_most", "at_least"};
 constexpr const char* limit_form = "[{ row = \"odrpo(grpo)\", over = \"grpo\", at_most = 1.1 }]";
 
-/// A value of an axis as text; nothing for what is none.
+/// Returns a value of an axis as text; nothing if the node cannot be one.
 std::optional<std::string> axis_text(const Node& node) {
   if (node.kind == Node::Kind::text && !node.text.empty()) return node.text;
   if (node.kind == Node::Kind::integer) return std::to_string(node.integer);

@@ -1,4 +1,4 @@
-// --set key=value.
+// Splits arguments of --set, and puts their values into the tree.
 #include "config/read/overrides.hpp"
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ std::vector<std::string> dotted_key(std::string_view key) {
 
 namespace {
 
-// the first '=' outside of quotes
+// the index of the first '=' outside of quotes
 std::size_t equals_sign(std::string_view s) {
   char quote = 0;
   for (std::size_t i = 0; i < s.size(); ++i) {
@@ -104,7 +104,7 @@ void apply_override(Node& root, const std::vector<std::string>& path, Node value
       return;
     }
     value.key = old->key;
-    value.key_place = old->key_place;  // keeps its turn among the axes
+    value.key_place = old->key_place;  // keeps its position in the order of axes
     *old = std::move(value);
   } else {
     table->children.push_back(std::move(value));

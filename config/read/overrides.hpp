@@ -1,4 +1,4 @@
-// --set key=value: splitting the argument, and putting the value into the tree.
+// Splits arguments of --set (key=value), and puts their values into the tree.
 #pragma once
 #include <string>
 #include <string_view>
@@ -12,17 +12,17 @@ namespace odrpo {
 struct Override {
   std::vector<std::string> path;  ///< parts of the dotted key
   std::string value;              ///< TOML text, or a bare word
-  std::string key() const;        ///< the path as it would be written
+  std::string key() const;        ///< the path as TOML writes it
 };
 
-/// The parts of a dotted key, quoted parts without escapes; empty when it is not one.
+/// The parts of a dotted key; quoted parts lose their quotes. Empty if the text is no dotted key.
 std::vector<std::string> dotted_key(std::string_view key);
 
-/// Splits the n-th (from 1) argument. Failure `usage` when there is no '=', no key or no value; an error in `errors` (and an empty path)
-/// when the key is not a dotted key.
+/// Splits --set argument number `ordinal` (from 1). Failure `usage` if it has no '=', no key or no value. If the key is not a dotted key,
+/// reports an error and returns an empty path.
 Override split_override(const std::string& argument, int ordinal, Diagnostics& errors);
 
-/// Sets or adds the value at the path; sections on the way are made when missing. A section that is there is not replaced.
+/// Sets or adds the value at the path, and adds sections on the way that are missing. Never replaces a section: that is an error.
 void apply_override(Node& root, const std::vector<std::string>& path, Node value, int ordinal, Diagnostics& errors);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// The order in which a suite is loaded.
+// Loads a suite: reads the text, applies --set, checks the plan, and expands it into runs.
 #include "config/read/parse.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ Suite load_suite_text(const std::string& path, std::string text, const std::vect
   for (std::size_t i = 0; i < set.size(); ++i) overrides.push_back(split_override(set[i], static_cast<int>(i) + 1, errors));
   Node root;
   const bool whole = parse_toml(text, root, errors);
-  bool sound = !errors.any();  // what is missing may stand in a statement that could not be read
+  bool sound = !errors.any();  // after a syntax error, what seems missing may stand in the text that was skipped
   if (!whole) errors.finish();
   for (std::size_t i = 0; i < set.size(); ++i) {
     const int ordinal = static_cast<int>(i) + 1;
@@ -56,7 +56,7 @@ Suite load_suite_text(const std::string& path, std::string text, const std::vect
 }
 
 Suite load_suite(const std::string& path, const std::vector<std::string>& set, const std::vector<std::string>& only) {
-  for (std::size_t i = 0; i < set.size(); ++i) {  // a --set that is not even one is told before the file is looked at
+  for (std::size_t i = 0; i < set.size(); ++i) {  // refuses a malformed --set before it reads the file
     Diagnostics unused(path, {}, {});
     split_override(set[i], static_cast<int>(i) + 1, unused);
   }
@@ -70,7 +70,7 @@ double combinations(const std::vector<GridAxis>& axes) {
   for (const auto& axis : axes) n *= static_cast<double>(axis.choices());
   return n;
 }
-// of an entry of `zip`, which may have one of the variants alone
+// returns the number of combinations of the variants in one entry of `zip`, which may select a single variant
 template <class C>
 double combinations(const std::vector<Variant<C>>& variants, const std::vector<std::size_t>& of_entry, std::size_t entry) {
   if (!of_entry.empty()) return combinations(variants[of_entry[entry]].axes);
@@ -79,7 +79,7 @@ double combinations(const std::vector<Variant<C>>& variants, const std::vector<s
   return n;
 }
 
-// runs of the whole grid; a double, so that nothing overflows (exact below 2^53)
+// returns the number of runs of the whole grid; a double, so that nothing overflows (exact below 2^53)
 double count_runs(const Plan& plan) {
   const Zip& zip = plan.zip;
   double n = 0;
@@ -90,8 +90,8 @@ double count_runs(const Plan& plan) {
   return n;
 }
 
-// What checking a suite takes for each run. Measured at 10^6 runs: 4 bytes where they differ in seed, 17 where each is a combination of
-// its own (65 where each has a world or a distribution of its own). And its place in the index of the result store.
+// Bytes per run that checking a suite needs, measured at 10^6 runs. They are 4 where runs differ in seed, 17 where each run is its own
+// combination, 65 where each has its own world or distribution. The second 17: one run in the index of the result store.
 constexpr double bytes_per_run = 17 + 17;
 
 void refuse_too_many(const Plan& plan) {
@@ -107,7 +107,7 @@ void refuse_too_many(const Plan& plan) {
          count_text(runs), gib, number_text(plan.limits.memory_gib));
 }
 
-// which runs are wanted, and which glob has met one
+// tests the ids of runs against the globs of --only, and records which globs have matched
 struct Selection {
   const std::vector<std::string>& only;
   std::vector<bool> met;

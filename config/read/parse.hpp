@@ -1,4 +1,4 @@
-// From a suite file to a Suite.
+// Loads a suite file into a Suite.
 #pragma once
 #include <string>
 #include <vector>
@@ -13,16 +13,16 @@ namespace odrpo {
 /// `usage`: a --set without key or value; `bad_input`: a file of scores that the suite names; `limits`: more runs than [limits] allows.
 Suite load_suite(const std::string& path, const std::vector<std::string>& set, const std::vector<std::string>& only);
 
-/// The same for text that is already in memory; `path` names it in messages. `only_below`: of text out of a result file the folders below which
-/// files that it names are opened (Reading).
+/// load_suite() for text that is already in memory; `path` names it in messages. `only_below`: for text from a result file, the folders below
+/// which files that the suite names may be opened (Reading in config/plan/plan.hpp).
 Suite load_suite_text(const std::string& path, std::string text, const std::vector<std::string>& set, const std::vector<std::string>& only,
                       std::vector<std::string> only_below = {});
 
-// From a plan to its runs: every combination of the grid, for every seed.
+// Expands a plan into runs: every combination of the grid, for every seed.
 
-/// The runs in canonical order: entry of `zip`, env, rater, policy, estimator, votes, axes in suite order, seed (the last changes fastest),
-/// of which those that match a glob are kept (all when there is none). Failure `limits` when the grid has more than [limits] runs allows,
-/// before anything is made; Failure `suite` when a glob matches nothing.
+/// Makes the runs in canonical order: entry of `zip`, env, rater, policy, estimator, votes, axes in suite order, seed (changes fastest).
+/// Keeps the runs whose id matches a glob of `only`; all runs if there is none. Failure `limits`, before any run is made, if runs or memory
+/// would exceed [limits]; `suite` if a glob matches no run.
 Suite expand(const Plan& plan, const std::vector<std::string>& only);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// The one place that includes toml++: text to tree, --set values to tree.
+// Parses TOML text and values of --set into trees. No other file includes toml++.
 #include "config/read/parse_toml.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ Place place_of(const toml::source_region& region, int set) {
   return {0, static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
 }
 
-// depth is bounded by the pre-scan: headers, dotted keys and brackets add up to a few hundred at most
+// recursion is safe: the pre-scan bounds the depth of headers, dotted keys and brackets to a few hundred
 Node to_node(const toml::node& from, int set) {
   Node node;
   node.place = place_of(from.source(), set);
@@ -58,20 +58,20 @@ Node to_node(const toml::node& from, int set) {
   return node;
 }
 
-// Why text is not TOML, in words of the parser, and where.
+// An error of TOML syntax: its place, and the parser's message.
 struct SyntaxError {
   Place place;
   std::string description;
 };
 
-// The one call of the parser. Characters beyond ASCII outside of strings and comments, where TOML has none, do not reach it:
-// toml++ 3.3 tests for them with functions that have undefined behaviour (is_non_ascii_horizontal_whitespace).
+// The only call of the parser. Refuses characters beyond ASCII outside of strings and comments, where TOML allows none. toml++ 3.3 would
+// test them with functions that have undefined behaviour (is_non_ascii_horizontal_whitespace).
 toml::table parsed_table(std::string_view text) {
   if (const Prescan scan = prescan(text); scan.stray_line > 0) {
     const Character stray = first_character(text.substr(scan.stray));
     const Place place{0, scan.stray_line, scan.stray_column};
     if (stray.bytes == 1) throw SyntaxError{place, "a quote stands inside of a value"};
-    if (stray.bytes > 1)  // else no UTF-8, which the parser refuses before it looks further
+    if (stray.bytes > 1)  // else it is not UTF-8, and the parser refuses it at once
       throw SyntaxError{place, fmt::format("'{}' (U+{:04X}) is allowed only in quotes and comments",
                                            shown(text.substr(scan.stray, stray.bytes)), static_cast<unsigned>(stray.point))};
   }
@@ -82,7 +82,7 @@ toml::table parsed_table(std::string_view text) {
   }
 }
 
-// the parser's words, without its "Error while parsing ..." and without control characters
+// the parser's message, without its "Error while parsing ..." and without control characters
 std::string syntax_message(std::string_view description) {
   constexpr std::string_view lead = "Error while parsing ";
   if (description.substr(0, lead.size()) != lead) return shown(description, 200);
@@ -100,7 +100,7 @@ std::string_view line_at(std::string_view text, int line, std::size_t& begin) {
   return text.substr(begin, text.find('\n', begin) - begin);
 }
 
-// A better place and message for the two errors that are about a value, not about syntax.
+// Improves place and message of two errors that concern a value or key, not the syntax: "given twice" and "does not fit in 64 bits".
 void sharpen(std::string_view line, Place& place, std::string& message) {
   if (message.find("cannot redefine") != std::string::npos) {
     const auto key = line.find_first_not_of(" \t");
@@ -120,7 +120,7 @@ void sharpen(std::string_view line, Place& place, std::string& message) {
   }
 }
 
-// Blanks a one-line statement so that the text behind it can be read; false when the error is not confined to one line.
+// Overwrites a one-line statement with blanks, so that the rest can be read. Returns false when the error may not be confined to one line.
 bool skip_statement(std::string& text, const Prescan& scan, int line) {
   const auto n = static_cast<std::size_t>(line);
   if (n >= scan.statement.size() || scan.statement[n] == 0) return false;
@@ -133,7 +133,7 @@ bool skip_statement(std::string& text, const Prescan& scan, int line) {
   return true;
 }
 
-// Can the text stand for a string without quotes (shells eat them)? A letter first or a path, nothing that TOML or lists need.
+// True if the text can be a string whose quotes a shell removed: a path or a word after a first letter, without TOML signs.
 bool is_bare_word(std::string_view text) {
   const bool letter = !text.empty() && (text[0] | 32) >= 'a' && (text[0] | 32) <= 'z';
   return (letter || text.find('/') != std::string_view::npos || text.ends_with(".csv") || text.ends_with(".toml")) &&
@@ -152,7 +152,7 @@ std::string with_quotes(std::string_view value) {
   return text + "]";
 }
 
-// `a,b` as the list that was meant; empty when it is none
+// turns `a,b` into a TOML list; empty when it is none
 std::string list_of(std::string_view value) {
   if (value.find(',') == std::string_view::npos || std::string_view("[{\"'").find(value[0]) != std::string_view::npos) return "";
   try {
@@ -172,7 +172,7 @@ std::string list_of(std::string_view value) {
   }
 }
 
-// how text that is no plain word is written; nothing when it does not begin like text
+// a hint how to quote text that is no plain word; empty when the value does not begin like text
 std::string quoting_hint(const Override& o) {
   const char first = o.value[0];
   const bool letter = ((first | 32) >= 'a' && (first | 32) <= 'z') || static_cast<unsigned char>(first) >= 0x80;
@@ -209,7 +209,7 @@ std::optional<Node> override_value(const Override& o, int ordinal, Diagnostics& 
     const std::string quoted = with_quotes(o.value), list = list_of(o.value);
     try {
       if (quoted != o.value) return parsed(quoted);
-    } catch (const SyntaxError&) {  // the first message is about what was written
+    } catch (const SyntaxError&) {  // the first error is reported, since it is about the text as written
     }
     if (list.empty()) errors.add(here, syntax_message(e.description) + quoting_hint(o));
     else errors.add(here, fmt::format("several values stand in brackets: --set '{}={}'", shown(o.key()), shown(list, 200)));

@@ -1,4 +1,4 @@
-// The walk over TOML text that protects the parser's stack.
+// Scans TOML text once, without recursion, to protect the parser's stack from deep nesting.
 #include "config/read/prescan.hpp"
 
 #include <algorithm>
@@ -18,11 +18,11 @@ struct Walker {
   std::size_t i = 0, line_begin = 0;
   int line = 1;
   int depth = 0;        // open brackets of the current statement's value
-  int dots = 0;         // dots since the last separator: parts of a dotted key
+  int dots = 0;         // dots since the last separator, to count the parts of a dotted key
   bool header = false;  // inside [a.b]: its brackets do not nest
-  // a value that does not begin with a quote goes on until a line end, comma, bracket or comment; a quote in it begins no string
+  // a bare value does not begin with a quote; it ends at a line end, comma, bracket or comment, and a quote in it begins no string
   enum { no_value, value_next, bare_value } value = no_value;
-  std::uint64_t tables = 0;  // of the open brackets, the innermost in the lowest bit: 1 = a brace
+  std::uint64_t tables = 0;  // kinds of the open brackets, the innermost in the lowest bit: 1 = a brace
 
   bool at(std::string_view what) const { return text.substr(i, what.size()) == what; }
 
@@ -60,7 +60,7 @@ struct Walker {
     out.stray = i;
   }
 
-  // i at the opening quote; afterwards at the last character of the string (or at the newline that breaks it)
+  // skips a string: i is at its opening quote, then at its last character (or before the newline that breaks it)
   void skip_string() {
     const char quote = text[i];
     const char triple[] = {quote, quote, quote, '\0'};
@@ -98,7 +98,7 @@ Prescan prescan(std::string_view text) {
   Prescan out;
   out.statement = {0, 1};  // lines count from 1
   Walker w{text, out};
-  bool fresh = true;  // only blanks since the line began, outside of any value
+  bool fresh = true;  // only blanks since the line began, and the line begins outside of any value
   constexpr std::string_view mark = "\xef\xbb\xbf";
   if (w.at(mark)) w.i = w.line_begin = mark.size();
   for (; w.i < text.size(); ++w.i) {

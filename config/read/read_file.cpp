@@ -1,4 +1,4 @@
-// Reads a suite file with suspicion.
+// Reads a suite file, or a file that a suite names, and checks its kind, size and encoding.
 #include "config/read/read_file.hpp"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ namespace {
 
 [[noreturn]] void cannot_read(const std::string& path) { fail(Exit::io, "{}: {}", shown(path, 4096), std::strerror(errno)); }
 
-// what a file is for: how messages call it, and the code of one that is no such file
+// what a file is for: its name in messages, the exit code if the path is no regular file, and its largest size in bytes
 struct PathUse {
   const char* what;
   Exit wrong;
@@ -47,7 +47,7 @@ struct Descriptor {
   }
 };
 
-// the file, or its first `most` + 1 bytes
+// reads the file, or its first `most` + 1 bytes
 std::string read_bytes(const std::string& path, const PathUse& use) {
   struct stat s {};
   if (::stat(path.c_str(), &s) != 0) cannot_read(path);
@@ -63,7 +63,7 @@ std::string read_bytes(const std::string& path, const PathUse& use) {
     if (n < 0) cannot_read(path);
     if (n == 0) break;
     size += static_cast<std::size_t>(n);
-    // some files (of /proc) are longer than they say
+    // some files (of /proc) are longer than their reported size
     if (size == text.size() && size <= use.most) text.resize(std::min(use.most + 1, 2 * size + 4096));
   }
   text.resize(size);
@@ -96,11 +96,53 @@ std::string read_scores_file(const std::string& path) {
   return read_bytes(path, {"a file of scores", Exit::bad_input, max_scores_bytes});
 }
 
-// Reads files that a suite names: where they may lie, and what is told of them.
+namespace {
+
+// True if `a` sorts before `b` when digits in sequence count as one number: "2.csv" before "10.csv".
+bool numbers_before(const std::string& a, const std::string& b) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (!digit(a[i]) || !digit(b[j])) {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i, ++j;
+      continue;
+    }
+    const auto number = [&](const std::string& text, std::size_t& at) {
+      const std::size_t begin = std::min(text.find_first_not_of('0', at), text.size());
+      for (at = begin; at < text.size() && digit(text[at]);) ++at;
+      return std::string_view(text).substr(begin, at - begin);
+    };
+    const std::string_view x = number(a, i), y = number(b, j);
+    if (x != y) return x.size() != y.size() ? x.size() < y.size() : x < y;
+  }
+  return a.size() - i < b.size() - j;
+}
+
+}  // namespace
+
+std::vector<NamedText> read_score_files(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) return {{shown(path, 4096), read_scores_file(path)}};
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+    const std::string name = entry.path().filename().string();
+    const bool packed = name.ends_with(".gz") || name.ends_with(".zip") || name.ends_with(".eval");
+    if (entry.is_regular_file() && (packed || format_by_name(name))) names.push_back(entry.path().string());
+  }
+  if (error) cannot_read(path);
+  if (names.empty()) fail(Exit::bad_input, "{}: a folder without files of scores (.csv, .tsv, .json, .jsonl, packed or not)", shown(path, 4096));
+  std::sort(names.begin(), names.end(), numbers_before);
+  std::vector<NamedText> files;
+  for (const std::string& name : names) files.push_back({shown(name, 4096), read_scores_file(name)});
+  return files;
+}
+
+// Files that a suite names: where they may lie, and what messages show of them.
 
 namespace {
 
-/// At the end of all links.
+/// True if the path, after all links, lies below one of the folders.
 bool lies_below(const std::string& path, const std::vector<std::string>& folders) {
   namespace fs = std::filesystem;
   std::error_code error;

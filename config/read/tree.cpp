@@ -1,4 +1,4 @@
-// Looking things up in the tree, and how an error of a suite is told.
+// Looks up keys in the tree, and formats the errors of a suite.
 #include "config/read/tree.hpp"
 
 #include <fmt/format.h>
@@ -49,7 +49,7 @@ std::string written_key(std::string_view part) {
   return bare ? std::string(part) : fmt::format("\"{}\"", shown(part));
 }
 
-// How an error of a suite is told.
+// The errors of a suite as text.
 
 bool operator<(const Place& a, const Place& b) { return std::tie(a.set, a.line, a.column) < std::tie(b.set, b.line, b.column); }
 
@@ -104,7 +104,7 @@ std::string_view skip(std::string_view text, std::size_t n) {
   return text.substr(i);
 }
 
-// the source line and a caret below the column; long lines are shown around the column only
+// shows a source line, and a caret below the column; of a long line only the text around the column
 std::string quoted_line(std::string_view line, int number, int column) {
   constexpr std::size_t width = 100;
   std::size_t caret = column > 0 ? static_cast<std::size_t>(column - 1) : 0;
@@ -131,7 +131,7 @@ std::string quoted_line(std::string_view line, int number, int column) {
   return fmt::format("{}{}{}\n{:>{}}{}^", margin, lead, source, "| ", margin.size(), std::string(lead.size(), ' ') + below);
 }
 
-// a list of words behind a lead, broken at blanks so that lines stay below 100 columns
+// writes `lead` and a list of words, broken at blanks so that lines stay below 100 columns
 std::string wrapped(const std::string& lead, std::string_view words) {
   constexpr std::size_t width = 100;
   std::string text = lead;

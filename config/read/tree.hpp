@@ -1,4 +1,4 @@
-// A suite file as a neutral tree in file order, every value with its place, and what is wrong at which place; nothing here knows the TOML
+// Represents a suite file as a tree in file order, with the place of every value, and collects errors by place. Needs nothing of the TOML
 // library.
 #pragma once
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace odrpo {
 
-// Everything that is wrong with a suite, gathered in one pass and told at once.
+// All errors of a suite, gathered in one pass and reported together.
 
 /// Where something stands: a line and column of the suite file (from 1, columns in code points), or the n-th --set argument.
 struct Place {
   int set = 0;  ///< 0 = the file, n = `--set n`
   int line = 0, column = 0;
 };
-/// File first, from top to bottom; then the --set arguments.
+/// Orders places: the file from top to bottom, then the --set arguments.
 bool operator<(const Place& a, const Place& b);
 
 /// Collects errors; finish() throws them as one Failure.
@@ -25,19 +25,19 @@ class Diagnostics {
  public:
   Diagnostics(std::string path, std::string_view text, std::vector<std::string> set);
 
-  /// One error. `allowed` ("1..1024", "adam, adamw or sgd") and `suggestion` (a word) may be empty.
+  /// Adds one error. `allowed` ("1..1024", "adam, adamw or sgd") and `suggestion` (a word) may be empty.
   void add(Place place, std::string message, std::string allowed = {}, std::string suggestion = {});
-  /// One error of a file that the suite names at `place`, with that file's code.
+  /// Adds one error about a file that the suite names at `place`, with the exit code for that file.
   void add_file(Place place, Exit code, std::string message);
-  /// What is wrong inside that file: lines that say themselves where. Those that were added before are not told twice.
+  /// Adds the errors inside a file that the suite names, one per line of `lines`. Each states its own place. A line is not added twice.
   void add_lines(Place place, Exit code, std::string_view lines);
-  /// The same for a text of several lines, which belong together.
+  /// Adds one error inside a file that the suite names. Its text states its own place and may have several lines.
   void add_block(Place place, Exit code, std::string text);
   bool any() const { return count_ > 0; }
-  /// False once there are more errors than anybody reads: looking for suggestions is wasted from then on.
+  /// False once there are more errors than a user reads: callers then skip the search for suggestions.
   bool wants_detail() const { return count_ < detailed_; }
-  /// Throws when there was any error: the first 20 in reading order, each with its line, a caret and the hints; then "and N more". The
-  /// code is the first one's.
+  /// Throws a Failure if there was any error. It shows the first 20 in the order of their places, each with its line, a caret and hints, then
+  /// "and N more". It has the exit code of the first error.
   void finish() const;
 
  private:
@@ -45,7 +45,7 @@ class Diagnostics {
     Place place;
     std::string message, allowed, suggestion;
     Exit code = Exit::suite;
-    bool placed = false;  ///< the message says where
+    bool placed = false;  ///< the message states its own place, in another file
   };
   std::string told(const Entry& entry) const;
 
@@ -55,33 +55,33 @@ class Diagnostics {
   std::vector<std::string> set_;
   std::vector<Entry> entries_;
   std::size_t count_ = 0;
-  bool cut_ = false;  ///< lines of a file were left out before they came here
+  bool cut_ = false;  ///< add_lines() was given the line that says that more errors exist
 };
 
 struct Node {
   enum class Kind { integer, number, boolean, text, date, list, table };
   Kind kind = Kind::table;
-  std::string key;         ///< how its table calls it; empty in lists and for the root
-  Place key_place, place;  ///< of the key and of the value
+  std::string key;         ///< its key in the table that holds it; empty in lists and for the root
+  Place key_place, place;  ///< places of the key and of the value
   std::int64_t integer = 0;
   double number = 0;
   bool boolean = false;
   std::string text;
-  std::vector<Node> children;  ///< entries of a list or table, in file order
-  bool header = false;         ///< a table that is not written inline
+  std::vector<Node> children;  ///< children of a list or table, in file order
+  bool header = false;         ///< a table with a header [key], not an inline table
 };
 
-/// "a whole number", "a list", …: for messages.
+/// The kind of a value in words, for messages: "a whole number", "a list", ….
 std::string_view kind_text(Node::Kind kind);
 
-/// A word with '_' as '-': equal for words that are the same.
+/// Returns the word with '_' replaced by '-': equal for spellings that count as one word.
 std::string folded(std::string_view word);
 
-/// The entry of a table whose key is the same word ('-' = '_'), or nullptr.
+/// Returns the child of a table that has the key ('-' = '_'), or nullptr.
 const Node* find_child(const Node& table, std::string_view key);
 Node* find_child(Node& table, std::string_view key);
 
-/// A key path as it would be written: parts that are not bare keys are quoted.
+/// Returns one part of a dotted key as TOML writes it: in quotes unless it is a bare key.
 std::string written_key(std::string_view part);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// The canonical text of a run, and its key.
+// Writes the canonical text of a run, and computes its key.
 #include "config/write/canonical.hpp"
 
 #include <fmt/format.h>
@@ -19,12 +19,12 @@ namespace odrpo {
 
 namespace {
 
-// { baseline = ["row", …], … }
+// writes { baseline = ["row", …], … }
 std::string groups_text(const std::vector<BaselineGroup>& groups) {
   return "{ " + joined(groups, [](const BaselineGroup& of) { return quoted_text(of.baseline) + " = " + words_text(of.rows); }) + " }";
 }
 
-// [[0.9, 0.1], [0.1, 0.9]]
+// writes [[0.9, 0.1], [0.1, 0.9]]
 std::string rows_text(const NumberRows& rows) {
   return list_text(rows, [](const auto& row) { return list_text(row, number_text); });
 }
@@ -38,7 +38,7 @@ std::string matrix_text(const Square& matrix) {
   return rows_text(rows);
 }
 
-// [{ axis = "estimator", row = "odrpo", at_most = 2 }]
+// writes [{ axis = "estimator", row = "odrpo", at_most = 2 }]
 std::string limits_text(const std::vector<GateLimit>& limits) {
   return list_text(limits, [](const GateLimit& limit) {
     std::string entry;
@@ -82,7 +82,7 @@ void write_field(const Field& field, const FieldOut& out) {
       }
       return;
     }
-    case FieldType::integers:  // of [grid], which is written run by run or by config/write/plan_write.cpp
+    case FieldType::integers:  // integers and entries are of [grid], which only plan_write.cpp writes
     case FieldType::entries: return;
     case FieldType::baselines:
       if (!field.groups->empty()) return out(field.key, groups_text(*field.groups), false);
@@ -96,7 +96,8 @@ void write_field(const Field& field, const FieldOut& out) {
 
 namespace {
 
-// Keys younger than the first stored runs, with their defaults: left out where they have them, so that those runs keep their names.
+// Keys that were added after the first runs were stored, with their defaults. At its default such a key is left out, so that those runs
+// keep their hash.
 constexpr std::pair<std::string_view, std::string_view> newer_keys[] = {
     {"env.difficulty", "easy"}, {"env.evaluated_prompts", "256"},  {"estimator.k", "2"},    {"rater.seconds_per_call", "unset"},
     {"rater.parallel", "1"},    {"rater.price_per_call", "unset"}, {"rater.order", "turn"}, {"rater.stop", "0"},
@@ -115,7 +116,7 @@ void write_section(std::string_view section, const C& config, const FieldOut& ou
   });
 }
 
-// every field of a run but its key and seed, in the fixed order of canonical_text: out("learn.lr", "0.05", false)
+// writes the fields of a run, without run.key and run.seed, in the fixed order of canonical_text: out("learn.lr", "0.05", false)
 void write_run(const RunSpec& spec, const FieldOut& out) {
   out("run.votes", std::to_string(spec.votes), false);
   out("env.base", base_of(spec.env), true);
@@ -125,7 +126,7 @@ void write_run(const RunSpec& spec, const FieldOut& out) {
   write_section("policy", spec.policy, out);
   out("estimator.base", base_of(spec.estimator), true);
   EstimatorConfig estimator = spec.estimator;
-  if (spec.model) estimator.model = own_rater;  // written below as what it is, whatever its name
+  if (spec.model) estimator.model = own_rater;  // the judge itself is written as section `model`, not its name
   write_section("estimator", estimator, out);
   if (spec.model) write_section("model", *spec.model, out);
   write_section("learn", spec.learn, out);

@@ -1,4 +1,4 @@
-// The vocabulary of suite files, put together from the catalogues.
+// Assembles the vocabulary of suite files from the catalogues.
 #include "config/write/field_list.hpp"
 
 #include <fmt/format.h>
@@ -92,6 +92,10 @@ std::vector<FieldInfo> extra_fields<RaterConfig>() {
   fields[2].value = learned_words[0].word;
   for (const auto& w : learned_words) fields[2].words.push_back({w.word, w.help});
   fields[3].min = std::int64_t{2}, fields[3].max = std::int64_t{most_levels};
+  for (const ReadingOption& option : reading_options()) {
+    fields.push_back(with_scores(option.key, option.type == "list" ? "list" : "text", option.help));
+    fields.back().value = "";
+  }
   return fields;
 }
 
@@ -236,7 +240,7 @@ std::vector<Listing> vocabulary() {
 
 namespace {
 
-// "A = … [verl]" without the name that stands before it already
+// "A = … [verl]" without the leading name
 std::string formula_of(const EstimatorConfig& config) {
   std::string text = estimator_formula(config);
   const std::string name = fmt::format(" [{}]", word_of<Compat>(compat_words, config.compat));

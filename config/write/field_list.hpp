@@ -1,4 +1,4 @@
-// Lists the fields of a described config: key, type, default, range or words, help. What `list` prints, and a schema can be made of.
+// Lists the fields of a described config: key, type, default, range or words, help. `list` and the JSON Schema use it.
 #pragma once
 #include <optional>
 #include <span>
@@ -16,23 +16,23 @@
 
 namespace odrpo {
 
-/// One key as its description tells it.
+/// The description of one key, as text.
 struct FieldInfo {
   std::string key, type;  ///< type: integer, number, word, word or number, name, string, baselines, words, integers, entries, limits or models
   std::string value;      ///< default as text; "unset" for an optional number
   std::string help;
   std::optional<AxisValue> min, max;
-  std::vector<Choice> words;  ///< what it may be, when type is word; of words, what they may be when they are not free
+  std::vector<Choice> words;  ///< allowed words of type word; of type words only if they come from a table
   OnlyIf only_if{};           ///< when the key has an effect
-  /// "1..1024", "adam | adamw | sgd", or "" when anything goes.
+  /// Allowed values: "1..1024", "adam | adamw | sgd"; "" if every value is allowed.
   std::string allowed() const;
-  /// The help, and behind it when the key has an effect: "Adam's decay of the first moment; only if optimizer = \"adam\" or \"adamw\"".
+  /// The help, then when the key has an effect: "Adam's decay of the first moment; only if optimizer = \"adam\" or \"adamw\"".
   std::string meaning() const;
 };
 
-/// What a list shows of a field, with its present value as default.
+/// Returns the description of a field, with its present value as default.
 FieldInfo field_info(const Field& field);
-/// The fields of a config with its present values as defaults.
+/// Returns the descriptions of a config's fields, with their present values as defaults.
 template <class C>
 std::vector<FieldInfo> fields_of(const C& config = {}) {
   std::vector<FieldInfo> fields;
@@ -40,7 +40,7 @@ std::vector<FieldInfo> fields_of(const C& config = {}) {
   return fields;
 }
 
-/// Keys of [SECTION.NAME] besides `base` that are not fields of the config: what else a variant may be made from.
+/// Keys of [SECTION.NAME] that are not fields of the config (except `base`): they make a variant from something else, such as a file.
 template <class C>
 std::vector<FieldInfo> extra_fields() {
   return {};
@@ -48,7 +48,7 @@ std::vector<FieldInfo> extra_fields() {
 template <>
 std::vector<FieldInfo> extra_fields<RaterConfig>();
 
-/// Every field that some thing of a section may have, whichever its base.
+/// Returns all fields that a section of this kind may have, whatever `base` it has.
 template <class C>
 std::vector<FieldInfo> all_fields() {
   return fields_of<C>();
@@ -58,26 +58,27 @@ std::vector<FieldInfo> all_fields<EnvConfig>();
 template <>
 std::vector<FieldInfo> all_fields<PolicyConfig>();
 
-/// "gaussian sigma 0.47 spread 0.2; veto share 0.03": numbers and what else is not at its default; of a matrix its size.
+/// States noise models in one line: "gaussian sigma 0.47 spread 0.2; veto share 0.03". Shows numbers, other keys that are not at their
+/// defaults, and of a matrix its size.
 std::string noise_line(const std::vector<Noise>& list);
 
-/// One thing of a catalogue: its word, what it is, and its keys.
+/// One word of a catalogue: what it is, and its keys.
 struct Listed {
   std::string word, help;
   std::vector<FieldInfo> keys;
 };
 /// One part of the vocabulary of suite files.
 struct Listing {
-  std::string name;   ///< "raters"
-  std::string title;  ///< one line
+  std::string name;   ///< name of the part: "raters"
+  std::string title;  ///< its description in one line
   std::vector<Listed> entries;
-  std::vector<FieldInfo> keys;  ///< keys that every entry of the part has
+  std::vector<FieldInfo> keys;  ///< keys that every entry of this part has
 };
 
-/// The whole vocabulary, from the catalogues and descriptions alone.
+/// Returns the whole vocabulary of suite files, from the catalogues and descriptions alone.
 std::vector<Listing> vocabulary();
 
-/// The words of single keys with what they compute: aggregates, tie rules, parse policies, medians, whitening, dead groups, and the
+/// Returns the words of single keys and what they compute: aggregates, tie rules, parse policies, medians, whitening, dead groups. Also the
 /// formulas of every system under `compat`.
 std::vector<Listing> word_parts();
 

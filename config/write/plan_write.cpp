@@ -1,4 +1,4 @@
-// Writes a plan back as TOML. All keys are dotted and stand at the top, so that the axes can keep their order.
+// Writes a plan back as TOML. All keys are dotted and stand at the top level, so that the axes keep their order.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::string literal(const std::string& text, bool is_word) { return is_word ? qu
 std::string axis_value(const AxisValue& v) { return literal(value_text(v), std::holds_alternative<std::string>(v)); }
 std::string axis_list(const GridAxis& axis) { return list_text(axis.values, axis_value); }
 
-// "title.key = value" for every field that is not an axis, nor left out; noise models are gathered into one list
+// writes "title.key = value" for every field that is neither an axis nor in `left_out`; gathers noise models into one list
 template <class C>
 std::string fields_text(const std::string& title, const C& config, const std::vector<GridAxis>& axes,
                         const std::vector<std::string_view>& left_out = {}) {
@@ -44,12 +44,12 @@ std::string section_text(const C& config, const std::vector<GridAxis>& axes = {}
 }
 
 struct Lines {
-  bool levels_of_raters = false;  // some rater of the grid brings its own
+  bool levels_of_raters = false;  // some rater of the grid has levels of its own
   std::vector<WorldKind> worlds{};
   std::string text{};
-  std::vector<std::pair<const GridAxis*, std::string>> axes{};  // with its full key
+  std::vector<std::pair<const GridAxis*, std::string>> axes{};  // each axis with its full key
 
-  // what must not be written: levels that a rater may decide, a base's tie rule where there are no ties, a world that nobody meets
+  // returns keys that reading would refuse: levels that a rater may decide, a base's tie rule without ties, keys of a world without effect
   template <class C>
   std::vector<std::string_view> left_out(const Variant<C>& v) const {
     auto keys = unwritable_keys(SectionRuns<C>{v.config, v.axes, nullptr, worlds});
@@ -82,7 +82,7 @@ std::vector<std::string> names_of(const std::vector<Variant<C>>& variants) {
   return names;
 }
 
-/// The models that are no raters of the grid.
+/// Returns the models of posterior estimators that are not raters of the grid.
 std::vector<Variant<RaterConfig>> models_alone(const Plan& plan) {
   std::vector<Variant<RaterConfig>> alone;
   for (const auto& model : plan.models)
@@ -93,7 +93,7 @@ std::vector<Variant<RaterConfig>> models_alone(const Plan& plan) {
 
 bool is_zipped(const Zip& zip) { return zip.key_place.line > 0 || zip.key_place.set > 0; }
 
-// "grid.zip = [" and an entry a line
+// writes "grid.zip = [" and one entry per line
 std::string zip_line(const Plan& plan, const std::vector<std::pair<const GridAxis*, std::string>>& axes) {
   std::string text = "grid.zip = [\n";
   for (std::size_t e = 0; e < plan.zip.entries; ++e) {
@@ -141,7 +141,7 @@ std::string write_plan(const Plan& plan) {
   add_grid(section_of<EstimatorConfig>(), zip.estimator, words_text(names_of(plan.estimator)));
   add_grid("votes", zip.votes, list_text(plan.votes, [](int n) { return std::to_string(n); }));
   if (!lines.axes.empty()) text += "\n# axes\n";
-  bool told = !is_zipped(zip);  // the zip stands where its first axis would
+  bool told = !is_zipped(zip);  // `zip` is written in the place of its first axis
   for (const auto& [axis, key] : lines.axes) {
     if (!axis->zipped()) text += fmt::format("{} = {}\n", key, axis_list(*axis));
     else if (!told) text += zip_line(plan, lines.axes);

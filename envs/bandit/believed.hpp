@@ -11,8 +11,8 @@
 
 namespace odrpo {
 
-/// Factors by which a prompt's responses may differ less in quality than in the world, for a prior that follows the policy. A policy that
-/// has learned answers with similar responses.
+/// Factors of the spread of quality within a prompt, for a prior that follows the policy (docs/posterior.md). Reason: once a policy has
+/// learned, its responses to a prompt differ less in quality than those of the world.
 inline constexpr double following_scales[] = {1, 0.5, 0.25};
 
 /// Options of the quadrature over prompts. A prompt is described by the centre and the spread of its responses' quality. Nodes of centre
@@ -21,12 +21,12 @@ struct PromptGrid {
   int members = 8;            ///< number of scores in a group
   double error_variance = 0;  ///< lower bound of a score's error variance, on the scale where quality is normal (least_error_variance())
   std::vector<double> spread_scales = {1};  ///< factors of the spread, equally likely, e.g. following_scales
-  int qualities_per_level = 16;  ///< 1 if the world's quality has whole levels only
-  bool moments = false;          ///< prior = "moments": states that suit any estimated moments. Not for a file's responses
+  int qualities_per_level = 16;  ///< number of grid points of quality per level; 1 if the world's quality has whole levels only
+  bool moments = false;          ///< prior = "moments": nodes wide enough for any estimated moments. Not for a file's responses
 };
 
-/// Lower bound for the error variance of the mean of `votes` calls: from the noise's sigma and, without a latent scale, from rounding to
-/// levels. Squared units of the scale where quality is normal.
+/// Returns a lower bound for the error variance of the mean of `votes` calls. It comes from the noise's sigma and, without a latent scale, from
+/// rounding to levels. Unit: square of the scale where quality is normal.
 double least_error_variance(const BanditConfig& world, const RaterConfig& rater, int votes);
 
 /// Number of states (kinds of prompts) that believe_prompts() makes for this world, rater and grid.
@@ -50,7 +50,7 @@ struct BelievedPrompts {
     return std::span(member).subspan(first[state], first[state + 1] - first[state]);
   }
 };
-/// Makes the kinds of responses and prompts of a world.
+/// Makes the kinds of responses and of prompts in a world, or in its file.
 BelievedPrompts believe_prompts(const WorldSource& source, int levels, const PromptGrid& grid);
 
 // All combinations of the traits that a rater's noise draws for prompts and responses, with their probabilities.
@@ -60,11 +60,11 @@ struct Drawn {
   Traits traits;
   double probability = 1;
 };
-/// All combinations of a prompt's traits and of the judge of the panel that answers first.
+/// Returns all combinations of a prompt's traits and of the judge of the panel that answers first, with probabilities.
 std::vector<Drawn> prompt_traits(const RaterConfig& rater);
-/// All combinations of a response's traits.
+/// Returns all combinations of a response's traits, with probabilities.
 std::vector<Drawn> response_traits(const RaterConfig& rater);
-/// One combination of both: the traits of a response, with those of its prompt filled in.
+/// Returns the traits of a response, with those of its prompt filled in.
 Traits joined(const Traits& prompt, Traits response);
 
 // The model of estimators that use all votes of a response (docs/posterior.md): distributions of single calls, given lasting traits.
@@ -76,11 +76,11 @@ Traits joined(const Traits& prompt, Traits response);
 /// hacking. Throws Failure(Exit::limits) where the table is too large.
 CallModel make_call_model(const RaterConfig& rater, const WorldSource& source, int levels, int votes, const PromptGrid& grid = {});
 
-/// Upper bound for the kinds of responses in a model of the rater: qualities of a world, or distributions of a file.
+/// Returns an upper bound for the number of kinds of responses in a model of the rater: qualities of a world or distributions of a file.
 double believed_responses(const RaterConfig& rater, int levels);
-/// Upper bound for the distributions of single calls in the model: one per judge, lasting traits, and kind of response.
+/// Returns an upper bound for the number of distributions of single calls in the model: one per judge, lasting traits, and kind of response.
 double call_cells(const RaterConfig& rater, int levels);
-/// Bytes of these distributions. make_call_model() refuses more than most_call_model_bytes.
+/// Returns the bytes of these distributions. make_call_model() refuses more than most_call_model_bytes.
 double call_model_bytes(const RaterConfig& rater, int levels);
 inline constexpr double most_call_model_bytes = 1 << 30;
 inline constexpr const char* too_large_for_all_votes =
@@ -91,15 +91,15 @@ inline constexpr const char* too_large_for_all_votes =
 
 inline constexpr int per_level_of_reals = 32;  ///< real-valued scores are rounded to 1/32 level: fine enough for means of up to 32 votes
 
-/// Model of the score, integer or real-valued, that `votes` calls of a rater give a response. A state is a prompt's centre and spread, or a
+/// Makes a model of the score, integer or real-valued, that `votes` calls of a rater give a response. A state is a prompt's centre and spread, or a
 /// kind of prompt of the world's file. The model integrates over quality (on the world's grid), over the traits of prompt and response, and
 /// over the judge that answers. For several calls to a panel, each call has the mean distribution of its judges. Real-valued scores are
 /// rounded to 1/32 level. Ignores hacking. Throws Failure(Exit::limits) where the distribution of so many votes has too many outcomes.
 ScoreModel make_score_model(const RaterConfig& rater, const WorldSource& source, int levels, int votes = 1,
                             const PromptGrid& grid = {});
 
-/// P(integer score of `votes` calls | quality 1, 2, ..., levels). One table for each combination of a prompt's traits (and of the judge
-/// that answers), averaged over the traits of a response. Needs a rater for which whole_score_refusal() is empty, and no file.
+/// Returns P(integer score of `votes` calls | quality 1, 2, ..., levels): one table for each combination of a prompt's traits and the judge
+/// that answers. Averages over the traits of a response. Not for a rater with a whole_score_refusal(), nor for a file's responses.
 /// Ignores hacking. Throws as make_score_model().
 std::vector<LevelChannel> level_channels(const RaterConfig& rater, int levels, int votes);
 

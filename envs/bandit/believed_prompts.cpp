@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::size_t most_file_states = 256;  ///< most kinds of prompts that a file's prompts are sorted into
 
-/// A kind of prompt: quality is clip(at(centre + spread e), 1, levels) of a standard normal e.
+/// A kind of prompt: the places of its responses are N(centre, spread^2), on the scale where quality is normal (levels, or a latent scale).
 struct Kind {
   double centre = 0, spread = 0, probability = 1;
 };
-/// Distribution of prompts: normal centres N(mean, sd^2), and log-normal spreads with median `spread`.
+/// Distribution of prompts: centres are N(mean, sd^2), and spreads are log-normal with median `spread`.
 struct Prompts {
   double mean = 0, sd = 0;
   double spread = 0, log_spread_sd = 0;  ///< median of the spread; sd of its logarithm
@@ -33,11 +33,11 @@ struct EvenNodes {
   double at(int i) const { return n > 1 ? low + (high - low) * i / (n - 1) : (low + high) / 2; }
 };
 
-/// Nodes of a prompt's centre b and of its log spread, log s. Their distance is a multiple of a lower bound of the posterior sd. The bound
-/// is 1 / sqrt(1 / prior variance + information) with G scores in a group. The information about b is G / (s^2 + e^2), with the least s;
-/// that about log s is 2 (G - 1) (s^2 / (s^2 + e^2))^2, with the largest s; e^2 = error_variance. Reason: a sum over nodes h apart misses
-/// the integral of a normal density of sd d by 2 exp(-2 pi^2 d^2 / h^2).
-constexpr double centre_step = 1.25, spread_step = 1.2; ///< distance of nodes, in lower bounds of the posterior sd
+/// Nodes of a prompt's centre b and of log s, s its spread. Their distance is a multiple of a lower bound of the posterior sd, which is
+/// 1 / sqrt(1 / prior variance + information). For G scores in a group with error variance v (error_variance), the information about b is
+/// G / (s^2 + v), with the least s; that about log s is 2 (G - 1) (s^2 / (s^2 + v))^2, with the largest s. Reason: a sum over nodes h apart
+/// differs from the integral of a normal density of sd d by 2 exp(-2 pi^2 d^2 / h^2).
+constexpr double centre_step = 1.25, spread_step = 1.2; ///< distance of nodes, as a multiple of that lower bound of the posterior sd
 constexpr double centre_reach = 4, spread_reach = 4.5;  ///< nodes reach so many prior sds to each side
 constexpr int most_centres = 401, most_spreads = 101;
 struct KindNodes {
@@ -59,7 +59,7 @@ KindNodes scaled_nodes(const Prompts& p, const PromptGrid& grid, double scale) {
   return kind_nodes(grid, {1, p.mean - b, p.mean + b}, p.sd, {1, middle - s, middle + s}, p.log_spread_sd,
                     scale * p.spread * math::exp(-p.log_spread_sd), scale * p.spread * math::exp(2 * p.log_spread_sd));
 }
-/// Nodes for prior = "moments": wider, with spreads from a tenth of the median to twice it. Estimated moments set their probabilities.
+/// Nodes for prior = "moments": a wider grid, with spreads from a tenth of the median to twice it. Estimated moments later set their probabilities.
 constexpr double least_sd = 0.05, least_log_spread_sd = 0.25;
 KindNodes moments_nodes(const Prompts& p, const PromptGrid& grid) {
   const double sd = std::max(p.sd, least_sd), t = std::max(p.log_spread_sd, least_log_spread_sd), low = 0.1 * p.spread, high = 2 * p.spread;
@@ -110,7 +110,7 @@ std::vector<double> quality_edges(const QualityCurve* curve, int per_level, int 
   return edges;
 }
 
-/// Sets mass[q] = P(a response has quality number q) for a kind of prompt; `edges` are from quality_edges().
+/// Sets mass[q] = P(a response has quality number q) for prompts of one kind; `edges` are from quality_edges().
 void masses(const Kind& kind, const std::vector<double>& edges, std::span<double> mass) {
   constexpr double far = 64;  // standard deviations
   for (std::size_t q = 0; q < mass.size(); ++q) {
@@ -151,8 +151,8 @@ void add_kinds(const WorldSource& source, int levels, const PromptGrid& grid, Be
   out.states.moments = {prompts.mean, sd * sd, prompts.spread * prompts.spread * math::exp(2 * t * t)};
 }
 
-/// Adds the prompts of a file to `out` as kinds of prompts. With more than most_file_states prompts, prompts of nearly equal mean quality
-/// are one kind. A spread scale below 1 here means: only that share of a prompt's responses, the best ones, since a policy moves to these.
+/// Adds the prompts of a file to `out` as kinds of prompts. If there are more than most_file_states, prompts of nearly equal mean quality form
+/// one kind. A factor below 1 in spread_scales means here: only that share of a prompt's responses, the best ones, to which a policy moves.
 void add_file_prompts(const ScoredResponses& file, const PromptGrid& grid, BelievedPrompts& out) {
   const std::size_t distributions = file.rows() / static_cast<std::size_t>(file.judges);
   for (std::size_t l = 0; l < distributions; ++l) out.quality.push_back(file.quality(static_cast<std::uint32_t>(l)));

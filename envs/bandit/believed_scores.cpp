@@ -32,7 +32,7 @@ class ScoreDistribution {
 
   ScoreModel numbers;  ///< only its members lowest, per_level and scores are set
 
-  /// row[score] += probability P(score), averaged over the traits that the noise draws. `traits` has the quality, or the number of the
+  /// Adds `probability` times P(score), averaged over the traits that the noise draws, to `row`. `traits` has the quality, or the number of the
   /// response's distribution in ScoredResponses.
   void add(Traits traits, double probability, std::span<double> row) {
     // judges of a panel have different distributions; several calls are treated as calls with the mean of these
@@ -85,7 +85,7 @@ class ScoreDistribution {
   std::vector<double> call_, mean_call_, distribution_;
 };
 
-/// Sums P(score, quality) over the responses of one state (kind of prompt), and makes the state's entries of a ScoreModel. `place` is
+/// Sums P(score, quality) over the responses of one state (kind of prompt), and stores the sums in a ScoreModel. `place` is
 /// measured from the prompt's centre.
 class StateSums {
  public:
@@ -180,7 +180,7 @@ bool has_judge_error(const RaterConfig& rater) {
   return scale != nullptr && scale->judge_sigma > 0;
 }
 
-/// All combinations of a prompt's and a response's traits except the judge and its lasting error, which CallModel keeps apart.
+/// All combinations of a prompt's and a response's traits except the judge and its lasting error, for which CallModel has indices of their own.
 std::vector<Drawn> lasting_traits(const RaterConfig& rater) {
   std::vector<Drawn> all;
   for (const Drawn& response : response_traits(rater)) {
@@ -260,7 +260,7 @@ class CallDistributions {
   CallModel& model_;
 };
 
-/// Stores P(response | state) as tiles of CallModel::lanes states, for a world whose states have nearly all kinds of responses.
+/// Stores P(response | state) in tiles of CallModel::lanes states each, for a world: in its states nearly all kinds of responses occur.
 void lay_out_tiles(const BelievedPrompts& believed, CallModel& model) {
   const std::size_t responses = believed.quality.size(), states = believed.states.size(), lanes = CallModel::lanes;
   model.share.resize((states + lanes - 1) / lanes * responses * lanes);
@@ -269,7 +269,7 @@ void lay_out_tiles(const BelievedPrompts& believed, CallModel& model) {
       model.share[(c / lanes * responses + m.response) * lanes + c % lanes] = m.probability;
 }
 
-/// Stores P(response | state) as runs of consecutive states, for a file whose states have few kinds of responses.
+/// Stores P(response | state) as runs (one response, consecutive states), for a file: in its states few kinds of responses occur.
 void lay_out_runs(const BelievedPrompts& believed, CallModel& model) {
   struct Entry {
     std::uint32_t response, state;

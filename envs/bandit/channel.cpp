@@ -1,4 +1,4 @@
-// Draws the traits of prompts and responses, and finds the row of thresholds of the rater's distribution that belongs to them.
+// Draws the traits of prompts and responses, and finds for them the row of thresholds of the rater's distribution.
 #include "envs/bandit/channel.hpp"
 
 #include <algorithm>
@@ -122,7 +122,7 @@ double rated_bytes(const BanditConfig& env, const RaterConfig& rater, int votes)
 }
 
 double distribution_bytes(const BanditConfig& env, const RaterConfig& rater, int votes, double rows) {
-  constexpr double node = 112;  // bytes of one entry of the map, with its vector
+  constexpr double node = 112;  // bytes of one element of std::map, with its vector
   return rows * (row_bytes(env, rater, votes) + node);
 }
 
@@ -153,7 +153,7 @@ class WorldTraits {
     return t;
   }
 
-  // adds the traits of a response to those of its prompt, t
+  // adds the traits of a response to those of its prompt, `t`
   Traits of(Traits t, std::uint32_t prompt, std::uint32_t response) const {
     const std::size_t cell = static_cast<std::size_t>(prompt) * static_cast<std::size_t>(world_.width) + response;
     if (ambiguous_ > 0) {

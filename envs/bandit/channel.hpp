@@ -20,7 +20,7 @@ namespace odrpo {
 /// Thread-safe.
 class DistributionCache {
  public:
-  /// Pass `votes` = 1 where votes are drawn one by one: distributions are then those of a single call. Throws Failure(Exit::limits) for
+  /// Pass `votes` = 1 where votes are drawn one by one: the distributions are then of a single call's score. Throws Failure(Exit::limits) for
   /// more than max_outcomes outcomes.
   DistributionCache(const RaterConfig& rater, int levels, int votes);
   /// Appends the thresholds of the distribution with row code `code` (row_code()) to `out`: stride() values. Computes new ones outside the
@@ -28,7 +28,7 @@ class DistributionCache {
   void append_row(std::uint64_t code, std::vector<std::int32_t>& out);
   /// Expected number of calls about a response, at most `votes` (aggregate_calls()); repeated requests do not count.
   double calls(std::uint64_t code, int votes);
-  /// The mean score of one call.
+  /// Returns the mean score of one call, for the traits of a row code.
   double expected_score(std::uint64_t code);
   int stride() const { return stride_; }
   const Outcomes& outcomes() const { return outcomes_; }
@@ -48,7 +48,7 @@ class DistributionCache {
   std::map<std::pair<std::uint64_t, int>, double> calls_;
 };
 
-/// The arrays of a RatedWorld as plain pointers, for code that is compiled once per instruction set.
+/// The arrays and numbers of a RatedWorld without containers, for code that is compiled once per instruction set.
 struct RatedView {
   const std::uint32_t* row;       ///< [turns][P][width] index in `threshold` where the response's row begins
   const std::int32_t* threshold;  ///< [rows][stride]
@@ -118,17 +118,17 @@ std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig
 /// Converts the row of thresholds that begins at index `row` of rated.threshold back to probabilities, distribution[outcomes].
 void distribution_of_row(const RatedWorld& rated, std::uint32_t row, std::span<double> distribution);
 
-/// Upper bound for the number of different rows of thresholds that a rater can have in worlds of `env`.
+/// Returns an upper bound for the number of different rows of thresholds that a rater can have in worlds of `env`.
 double most_rows(const BanditConfig& env, const RaterConfig& rater);
-/// Rough number of different rows in `worlds` worlds of `env`. Below most_rows(), since few responses have a veto and some share a row.
+/// Estimates the number of different rows in `worlds` worlds of `env`. Below most_rows(), since few responses have a veto and some share a row.
 double expected_rows(const BanditConfig& env, const RaterConfig& rater, int votes, int worlds);
-/// Number of judges with rows of their own in a RatedWorld (RatedWorld::turns).
+/// Returns the number of judges that have rows of their own in a RatedWorld (RatedWorld::turns).
 int judge_turns(const RaterConfig& rater, int votes);
-/// Rough seconds to compute one row of thresholds.
+/// Estimates the seconds to compute one row of thresholds.
 double row_seconds(const BanditConfig& env, const RaterConfig& rater, int votes);
-/// Bytes of one row of thresholds. DistributionCache and RatedWorld have a copy each.
+/// Returns the bytes of one row of thresholds. DistributionCache and RatedWorld have a copy each.
 double row_bytes(const BanditConfig& env, const RaterConfig& rater, int votes);
-/// Bytes of a RatedWorld, and of a DistributionCache with `rows` rows.
+/// Estimate the bytes of a RatedWorld, and of a DistributionCache with `rows` rows.
 double rated_bytes(const BanditConfig& env, const RaterConfig& rater, int votes);
 double distribution_bytes(const BanditConfig& env, const RaterConfig& rater, int votes, double rows);
 

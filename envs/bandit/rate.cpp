@@ -1,4 +1,4 @@
-// Returns the copy of rate_stage.cpp that was compiled for an instruction set.
+// Returns the functions of rate_stage.cpp as compiled for an instruction set.
 #include "envs/bandit/rate.hpp"
 
 namespace odrpo {

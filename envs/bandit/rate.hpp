@@ -25,10 +25,10 @@ struct Seen {
 
 /// The functions of this file, one table per instruction set.
 struct RateStages {
-  /// Draws each rollout's reward from the aggregate's distribution: compares one random word with its thresholds. word[b][blocks * 4] has
-  /// one word for each rollout of prompt b.
+  /// Draws each rollout's reward from the aggregate's distribution: compares one random word with the thresholds. `word`, [B][blocks * 4], has
+  /// one word for each rollout; `blocks` is the number of counter blocks of the random generator per prompt, of 4 words each.
   void (*by_distribution)(const RatedView&, const RateBatch&, const std::uint32_t* word, int blocks, const Seen& seen);
-  /// Draws N votes for each rollout and aggregates them. The word of call n about rollout i is word n % 4 of
+  /// Draws N votes for each rollout and aggregates them. Call n about rollout i uses word n % 4 of the random block
   /// draw(key, purpose, step, prompt, first_block + i ceil(N/4) + n/4). `scratch` holds rollouts * ceil(N/4) * 4 words.
   /// Returns the number of calls made: rollouts x N, unless the rater stops early.
   double (*by_draws)(const RatedView&, const RateBatch&, const RandomStages&, std::uint64_t key, Purpose purpose, std::uint32_t step,

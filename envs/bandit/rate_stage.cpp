@@ -6,12 +6,12 @@
 
 namespace odrpo::ODRPO_ISA {
 
-// Number of thresholds below x, 8 thresholds a vector. Long rows (means of many calls) are first halved by binary search.
+// Returns how many thresholds are below x; compares 8 at a time. Long rows (means of many calls) are first halved by binary search.
 ODRPO_HD int exceeded(const std::int32_t* threshold, int stride, std::int32_t x) {
   const i32x8 word = {x, x, x, x, x, x, x, x};
   if (stride == 16) return count_true(word > load(threshold), word > load(threshold + 8));
   int n = 0, rest = stride;
-  while (rest > 64) {  // thresholds ascend: the answer stays in [n, n + rest]
+  while (rest > 64) {  // thresholds ascend: the result stays in [n, n + rest]
     const int half = rest / 16 * 8;
     n += threshold[n + half - 1] < x ? half : 0;
     rest -= half;
@@ -51,7 +51,7 @@ static void by_distribution(const RatedView& rated, const RateBatch& batch, cons
   }
 }
 
-// Number of votes for each score lowest..K.
+// Counts the votes for each score lowest..K.
 struct Counts {
   std::uint16_t of[128];
   int operator[](int score) const { return of[score]; }
@@ -63,7 +63,7 @@ static inline Counts count_votes(const std::uint8_t* votes, int n, int lowest, i
   return count;
 }
 
-// The mode or median of n scores lowest..K, which are in the order drawn.
+// Returns the mode or median of n scores lowest..K, which are in the order drawn.
 ODRPO_HD int whole_score(const RatedView& rated, const std::uint8_t* votes, int n) {
   if (n == 1) return votes[0];
   const Counts count = count_votes(votes, n, rated.lowest, rated.levels);
@@ -100,7 +100,7 @@ static void call_judges(const RatedView& rated, const std::uint32_t* row, const 
     for (int v = turn; v < rated.votes; v += rated.turns) votes[v] = score(turn, v);
 }
 
-// Number of calls until any score was given `stop` times; n if none was.
+// Returns the number of calls until any score was given `stop` times; n if none was.
 ODRPO_HD int calls_made(const std::uint8_t* votes, int n, int stop, int missing) {
   std::uint16_t count[128] = {};
   for (int v = 0; v < n; ++v)

@@ -13,7 +13,7 @@
 namespace odrpo {
 namespace {
 
-// Standard normal numbers 0, 1, ... for one purpose and prompt. Two come from each random block: number i from block i / 2.
+// Draws standard normals, number 0, 1, ..., for one purpose and prompt. Number i comes from counter block i / 2 of the random generator.
 class NormalStream {
  public:
   NormalStream(std::uint64_t key, Purpose purpose, std::uint32_t prompt) : key_(key), purpose_(purpose), prompt_(prompt) {}
@@ -31,7 +31,7 @@ class NormalStream {
 
 double clip(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
 
-// True quality of one prompt's responses, from their e ~ N(0, 1) (see make_bandit()).
+// Computes the true quality of one prompt's responses from their e ~ N(0, 1) (see make_bandit()).
 class PromptQuality {
  public:
   PromptQuality(const WorldSource& source, int levels, math::Normal2 of_prompt) : source_(source), levels_(levels) {
@@ -49,7 +49,7 @@ class PromptQuality {
       spread_ = source.profile.spread * math::exp(source.profile.spread_sd * of_prompt.b);
     }
   }
-  /// Quality of a response. Without a file: from its e. With a file: that of the prompt's response number `which`, by quality; sets
+  /// Quality of a response: without a file from its e, with a file that of the prompt's response number `which`, counted by quality. Sets
   /// *distribution to the number of its distribution.
   double at(double e, std::uint32_t which, std::uint32_t* distribution) const {
     if (source_.responses) {
@@ -70,8 +70,8 @@ class PromptQuality {
   std::size_t first_ = 0, count_ = 0;
 };
 
-// Chooses which of the `count` responses of a file's prompt each of the world's responses is: which[i] for place[i] = e of response i.
-// Draws without repetition; if the world needs more than `count`, first takes each response equally often. Larger e gets better ones.
+// Chooses for each response i of the world one of the `count` responses of the file's prompt, which[i]. place[i] is e of response i.
+// Draws without repetition; if the world needs more than `count`, first takes each response equally often. A larger e gets a better response.
 void choose_responses(const std::vector<double>& place, std::uint32_t count, std::uint64_t key, std::uint32_t prompt,
                       std::vector<std::uint32_t>& which) {
   std::vector<std::uint32_t> pool(count), chosen;

@@ -14,8 +14,8 @@ class QualityCurve;
 struct RaterConfig;
 struct ScoredResponses;
 
-/// Where a world's true quality comes from: the profile, a latent scale, or the responses of a file. The last two use only the profile's
-/// numbers of hacking.
+/// Where a world's true quality comes from: the profile, a latent scale, or the responses of a file. The last two read only hack_share and
+/// hack_penalty of the profile.
 struct WorldSource {
   WorldProfile profile;
   std::shared_ptr<const QualityCurve> curve;         ///< quality as a function of the place on a latent scale; null without one
@@ -24,7 +24,7 @@ struct WorldSource {
   WorldSource(WorldProfile numbers = {}) : profile(numbers) {}
 };
 
-/// The world of one seed. Immutable once made. Each row of responses is padded to `width`, as the policies' vector code needs it.
+/// The world of one seed. Never changes once made. Each row of responses is padded to `width`, as the policies' vector code needs it.
 struct BanditWorld {
   int prompts = 0, actions = 0, levels = 0, features = 0;
   int width = 0;                         ///< actions rounded up to a multiple of 32 (lanes)

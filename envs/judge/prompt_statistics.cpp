@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t level_codes = 256;
 
-/// Counts over a matrix of levels.
+/// Counts over a matrix of levels: how pairs of responses are ordered, and ties.
 struct Counts {
   std::int64_t opposite = 0;      ///< number of (pair of responses, pair of columns) with opposite order
   std::int64_t tied = 0;          ///< number of (pair of responses, column) with equal levels

@@ -22,12 +22,12 @@ struct PromptStatistics {
   double mean;           ///< mean of all scores, levels; undefined for M = 0
 };
 
-/// Statistics of one matrix of levels, row after row, without missing entries: level[row * columns + column].
+/// Computes the statistics of one matrix of levels without missing scores, stored row after row: level[row * columns + column].
 PromptStatistics matrix_statistics(std::span<const std::uint8_t> level, std::size_t columns);
 
-/// Statistics of each prompt of the table. The matrix has the responses with a score as rows, and only the columns in which all of these
-/// have a score (complete_columns()). A prompt without such a column has M = N = 0 and no defined
-/// statistic. Time is proportional to ratings x min(M / 2, (1 + K^2 / M) N / 2); 3000 prompts of 10 x 4 take a
+/// Computes the statistics of each prompt of a table. Rows of its matrix are the responses with a score. Columns are only those in which all
+/// of these have a score (complete_columns()). A prompt without such a column has M = N = 0, and no statistic of it is defined.
+/// Time is proportional to ratings x min(M / 2, (1 + K^2 / M) N / 2). For example, 3000 prompts of 10 responses x 4 columns take a
 /// few milliseconds.
 std::vector<PromptStatistics> prompt_statistics(const ScoreTable& table);
 

@@ -15,9 +15,9 @@
 namespace odrpo {
 namespace {
 
-constexpr std::uint64_t most_compared = 200'000;  // most scores of the table that redrawn tables are compared with
-constexpr double redrawn_scores = 200'000;        // scores of all redrawn tables together, for one concentration c
-constexpr std::uint64_t most_entries = 1 << 24;   // probabilities of all distributions: 128 MiB
+constexpr std::uint64_t most_compared = 200'000;  // most scores of the given table with which redrawn tables are compared
+constexpr double redrawn_scores = 200'000;        // number of scores of all redrawn tables together, for one concentration c
+constexpr std::uint64_t most_entries = 1 << 24;   // most probabilities in all distributions together: 128 MiB
 
 using ScoreCounts = std::vector<std::uint32_t>;  // [J][K] number of a response's scores by judge and level
 
@@ -39,7 +39,7 @@ class LevelRows {
     const std::vector<double> pooled = level_frequencies(table, centre);
     rows_.assign(levels_ * judges_ * levels_, 0);
     for (const auto& response : table.responses) {
-      if (judges_ == 1) break;  // the frequencies of all judges are those of the only one
+      if (judges_ == 1) break;  // with one judge, its frequencies are those of all judges
       std::size_t level = levels_;
       for_each_score(table, response, [&](int score, std::uint32_t column) {
         if (level == levels_) level = level_of(table, response, centre);
@@ -133,7 +133,7 @@ class Distance {
   std::uint32_t repeats_;
 };
 
-/// The concentration c of least distance, by golden-section search over log c.
+/// Returns the concentration c of least distance, by golden-section search over log c.
 double fit_concentration(const Distance& distance) {
   constexpr double golden = 0.6180339887498949;
   double low = math::log(0.01), high = math::log(1000);
@@ -210,7 +210,7 @@ ResampledJudge resample_responses(const ScoreTable& whole, RowCentre centre) {
 
 namespace {
 
-/// Statistics of responses with two scores or more: number of scores by (level of the response, score), number of responses by level,
+/// Statistics of responses with two scores or more: numbers of scores and of responses by level of the response, and the
 /// variance of a score around its response's mean.
 struct LevelCounts {
   std::vector<double> of;  ///< [K][K] number of scores by (level, score)

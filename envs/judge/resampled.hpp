@@ -13,7 +13,7 @@ namespace odrpo {
 
 // Frequencies of scores given a response's level. The distributions of resampled responses are mixed with these (docs/raters.md).
 
-inline constexpr int thin_row = 20;  ///< the frequencies of a level that fewer responses have are smoothed
+inline constexpr int thin_row = 20;  ///< level_frequencies() smooths the frequencies of a level with fewer responses than this
 
 /// Which centre of its scores is a response's level: the mean, or the mean of the middle half of them, which outliers do not change.
 enum class RowCentre { mean, middle };
@@ -21,10 +21,10 @@ enum class RowCentre { mean, middle };
 /// The level, from 0, of a response that has scores: the centre of its scores, rounded to a whole level (halves upwards).
 std::size_t level_of(const ScoreTable& table, const ScoreTable::Response& response, RowCentre centre);
 
-/// [K][K]: P(score | level of the response), from the scores of all judges. Only responses with two scores or more count, because a single
-/// score lies on its own mean. To a level with fewer than thin_row such responses, half a count of a lattice Gaussian around the level is
-/// added. Its sd is that of scores around their response's mean (N - 1 in the denominator). Throws Failure(Exit::bad_input) when K is 1,
-/// or no response has two scores.
+/// Returns P(score | level of the response), [K][K], from the scores of all judges. Only responses with two scores or more count, because a
+/// single score lies on its own mean. For a level with fewer than thin_row such responses, half a count of a lattice Gaussian around the level
+/// is added. Its sd is that of scores around their response's mean (N - 1 in the denominator). Throws Failure(Exit::bad_input) if K is 1,
+/// or if no response has two scores.
 std::vector<double> level_frequencies(const ScoreTable& table, RowCentre centre = RowCentre::mean);
 
 inline constexpr std::uint32_t most_resampled = 65'536;  ///< most responses; of a larger table, prompts are chosen at random (fewer for
@@ -37,8 +37,8 @@ struct ResampledJudge {
   std::string reason;        ///< why c is 0 instead of fitted, a clause without a full stop; empty where c is fitted
 };
 
-/// Makes the distributions. If judge j gave a response N scores, n_k of them score k, then P(score k) = (n_k + c p_k) / (N + c). If j gave
-/// it none, P(score k) = p_k. p_k is the frequency of score k in j's scores of all responses of the same level (level_of()). In panels,
+/// Makes the distribution of each response. If judge j gave it N scores, n_k of them score k, then P(score k) = (n_k + c p_k) / (N + c). If j
+/// gave it none, P(score k) = p_k. p_k is the frequency of score k in j's scores of all responses of the same level (level_of()). In panels,
 /// p also counts one score with the frequencies of all judges (level_frequencies()). The fit chooses c, 0.01 to 1000, such that tables
 /// redrawn from the distributions resemble the given table most. Seven statistics are compared (median and mean W, flips, ties, three of
 /// the spread of scores), each over its moment_tolerance(). If no judge scored a response twice, c = 0. With RowCentre::middle, level and

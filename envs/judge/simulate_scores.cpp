@@ -29,7 +29,7 @@ SimulatedScores simulate_scores(RaterConfig rater, BanditConfig config, int samp
   const int levels = config.levels, prompts = config.prompts, responses = config.actions;
   const BanditWorld world = make_bandit(config, resolve_source(config, rater), key, false);
   rater.sampling = Sampling::draws;
-  rater.aggregate = Aggregate::mode;  // any aggregate will do: the calls are kept
+  rater.aggregate = Aggregate::mode;  // the aggregate has no effect: the calls themselves are kept
   rater.stop = 0;
   DistributionCache distributions(rater, levels, 1);
   const std::atomic<bool> never{false};
@@ -74,7 +74,7 @@ SimulatedScores simulate_scores(RaterConfig rater, BanditConfig config, int samp
   return out;
 }
 
-// Error variances from the exact distribution of single calls. If a judge's mean scores of two responses of equal quality differ, the
+// Computes error variances from the exact distribution of single calls. If a judge's mean scores of two responses of equal quality differ, the
 // difference is an error that all its calls share.
 
 namespace {
@@ -85,7 +85,7 @@ struct Moments2 {
   double mean = 0, variance = 0;
 };
 
-/// Mean and variance of a call's score, given that it can be read. `row` is the index of its row of thresholds.
+/// Returns mean and variance of a call's score, given that it can be read. `row` is the index of the call's row of thresholds.
 Moments2 moments_of_row(const RatedWorld& rated, std::uint32_t row, int outcomes) {
   std::vector<double> distribution(static_cast<std::size_t>(outcomes));
   distribution_of_row(rated, row, distribution);
@@ -100,12 +100,12 @@ Moments2 moments_of_row(const RatedWorld& rated, std::uint32_t row, int outcomes
   return {mean, squares / all - mean * mean};
 }
 
-/// One judge and one quality: number of responses, and sum of the judge's mean scores of them.
+/// For one judge and one quality: number of responses, and sum of the judge's mean scores of them.
 struct Bin {
   double n = 0, sum = 0;
 };
 
-/// Lasting error of a judge about a response, which all its calls share. It is the judge's mean score of the response - its mean over all
+/// Returns the lasting error of a judge about a response, which all its calls share. It is the judge's mean score of the response - its mean over all
 /// responses of equal quality. The root corrects for the response's own part in that mean.
 double lasting_error(const Bin& bin, const Moments2& call) {
   return bin.n > 1 ? (call.mean - bin.sum / bin.n) * math::sqrt(bin.n / (bin.n - 1)) : 0;
@@ -113,7 +113,7 @@ double lasting_error(const Bin& bin, const Moments2& call) {
 
 using Calls = std::vector<std::pair<const Bin*, Moments2>>;  // of one response: for each judge its Bin and the moments of a call
 
-/// Error variance of the mean of N calls to random judges. All calls share the judges' mean error; everything else, severity included, is
+/// Returns the error variance of the mean of N calls to random judges. All calls share the judges' mean error. All else, severity included, is
 /// independent noise of a call.
 double of_any_judge(const Calls& of, int votes) {
   double quality = 0;  // mean score over judges of responses of this quality

@@ -15,7 +15,7 @@ struct SimulatedScores {
   std::vector<double> quality;  ///< [P M] true quality, in levels
 };
 
-/// Config of a world that takes its true quality from the rater: `prompts` x `responses`, `levels` levels.
+/// Returns the config of a world that takes its true quality from the rater: `prompts` prompts x `responses` responses, `levels` levels.
 BanditConfig rated_world(int levels, int prompts, int responses);
 
 /// Makes the world of random key `key` and draws `samples` >= 1 calls about each response. The judges of a panel answer by the rater's
@@ -25,13 +25,13 @@ SimulatedScores simulate_scores(RaterConfig rater, BanditConfig world, int sampl
 
 // How many independent calls N calls of a rater are worth.
 
-/// The worth of `votes` calls.
+/// The worth of `votes` calls about one response.
 struct EffectiveVotes {
   int votes = 1;
   double worth = 1;  ///< number of independent calls whose mean has the same error variance; NaN where scores have no error
 };
 
-/// For N = 1, 2, 4, .., 32 calls: (error variance of one call) / (error variance of the mean of N calls), in the world of random key `key`.
+/// Returns, for N = 1, 2, 4, .., 32: (error variance of one call) / (error variance of the mean of N calls), in the world of random key `key`.
 /// The error is the part of a score that true quality and the identity of the judge do not explain. Calls about a response share its bias,
 /// its ambiguity and each judge's lasting error: N calls are therefore worth fewer than N independent ones. Severity towards a prompt moves
 /// all its responses alike and does not count. A judge's severity counts only if each call goes to a random judge, because it then changes

@@ -11,7 +11,7 @@
 namespace odrpo {
 namespace {
 
-/// Probabilities of consecutive values, first, first + 1, .... Has 8 zeros before and after them, which series::multiply needs.
+/// Probabilities of the consecutive values first, first + 1, …. Has 8 zeros before and after them, which series::multiply needs.
 struct Support {
   static constexpr double negligible = 1e-60;  // far below what 12 digits of a probability can show
   int first = 0, length = 0;
@@ -78,7 +78,7 @@ void median_distribution(std::span<const double> pmf, int votes, std::span<doubl
 }
 
 void sum_distribution(std::span<const double> pmf, int votes, std::span<double> out) {
-  // by repeated squaring: the distribution of the sum of 2n scores is that of n scores convolved with itself
+  // repeated squaring: the distribution of the sum of 2n scores is that of n scores convolved with itself
   check_distribution_size(0, votes);
   std::fill(out.begin(), out.end(), 0.0);
   Support one(static_cast<int>(pmf.size()));
@@ -107,7 +107,7 @@ void whole_distribution(const RaterConfig& rater, std::span<const double> pmf, i
   vote_distribution(pmf, votes, rater.tie, out, most);
 }
 
-// The distribution of a vote that ends when some score was given k times.
+// Computes the distribution of a vote that ends when some score was given k times.
 //
 // Dropped calls only make the number of readable calls random: R ~ Bin(N, 1 - dropped). Score j wins at readable call n <= R if call n
 // gives j for the k-th time, and the n - 1 calls before it gave any other score fewer than k times.
@@ -127,7 +127,7 @@ struct StopTerms {
   std::vector<int> level;  // index in the pmf
   std::vector<double> of_level;
   const double* term(int i) const { return of_level.data() + static_cast<std::size_t>(i) * (stop + 1); }
-  /// Most readable calls after which there may be no winner.
+  /// Returns the largest number of readable calls after which there may still be no winner.
   int most_open() const { return levels * (stop - 1); }
 };
 

@@ -11,10 +11,10 @@
 namespace odrpo {
 namespace {
 
-/// Number of scores that one readable call can give: lowest..K.
+/// Returns the number of different scores that one readable call can give: lowest..K.
 int scores_of(const RaterConfig& rater, int levels) { return levels + 1 - lowest_score(rater); }
 
-/// Distribution of a call given that it is read: removes the last outcome, "no score", and divides by the sum of the others.
+/// Returns the distribution of a call that was read: drops the last outcome, "no score", and divides by the sum of the others.
 std::vector<double> readable_distribution(std::span<const double> call) {
   std::vector<double> readable(call.begin(), call.end() - 1);
   const double share = 1 - call.back();
@@ -35,8 +35,8 @@ void farey(int order, Use&& use) {
 
 constexpr double negligible = 1e-17;  // numbers of readable calls that are less likely are left out; 1024 of them change a result by 1e-14
 
-/// Distribution of the aggregate where n of `votes` calls can be read, n random: their vote, median, or mean S / n. `pmf` is that of a call
-/// that is read.
+/// Computes the distribution of the aggregate where n of `votes` calls can be read, n random: their vote, median, or mean S / n. `pmf` is that of a
+/// call that is read.
 void mixed_distribution(const RaterConfig& rater, const Outcomes& outcomes, std::span<const double> pmf, int votes, std::span<double> out) {
   const std::vector<double> read = series::binomial(rater.parse_failure, votes);  // calls that can be read
   std::fill(out.begin(), out.end(), 0.0);
@@ -151,8 +151,8 @@ double likely_reads(const RaterConfig& rater, double votes) {
   return has_gaps(rater) ? std::min(1 + votes / 3, 9 + 17 * math::sqrt(votes * p * (1 - p))) : 1;
 }
 
-// For a rater that stops early: the most readable calls after which no score may have `stop` votes. Also how many likely numbers of
-// readable calls are no larger than that.
+// For a rater that stops early. `most`: the most readable calls after which no score may have `stop` votes. `distributions`: how many likely
+// numbers of readable calls are at most `most`.
 struct Open {
   int most;
   double distributions;

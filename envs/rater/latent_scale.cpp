@@ -10,9 +10,9 @@
 namespace odrpo {
 namespace {
 
-constexpr double far = 64;  // beyond every representable tail
+constexpr double far = 64;  // no probability that a double can hold lies beyond so many sds
 
-/// P(y > t) for responses with x ~ N(mean, variance), averaged over z. Sets *density, if not null, to the density of y at t.
+/// Returns P(y > t) (y: LatentScale) for responses with x ~ N(mean, variance), averaged over z. Sets *density, if not null, to the density of y at t.
 double share_above(const LatentScale& judge, const NormalNodes& z, double t, double mean, double variance, double* density = nullptr) {
   const double noise = judge.judge_sigma * judge.judge_sigma + judge.sigma * judge.sigma;
   double p = 0, slope = 0;
@@ -26,7 +26,7 @@ double share_above(const LatentScale& judge, const NormalNodes& z, double t, dou
   return p;
 }
 
-/// The threshold t with P(y > t) = `above` over all responses, x ~ N(0, 1). Newton's method inside a bracket that shrinks.
+/// Returns the threshold t with P(y > t) = `above` over all responses, x ~ N(0, 1). Newton's method inside a bracket that shrinks.
 double threshold_of(const LatentScale& judge, const NormalNodes& z, double above) {
   double t = 0, low = -far, high = far;
   for (int step = 0; step < 100; ++step) {
@@ -91,7 +91,7 @@ namespace {
 constexpr double reach = 8;  // x beyond +-8 has a probability of 1e-15
 constexpr int cells = 1024;
 
-/// Mean of x ~ N(0, 1) between a and b.
+/// Returns the mean of x ~ N(0, 1) between a and b.
 double mean_between(double a, double b) {
   const double probability = math::normal_interval(a, b);
   if (!(b > a) || probability < 1e-300) return 0.5 * (a + b);
@@ -126,7 +126,7 @@ QualityCurve::QualityCurve(const LatentScale& judge) {
 double QualityCurve::quality(double x) const {
   const double u = (std::clamp(x, -reach, reach) / reach + 1) * (cells / 2);
   const int cell = std::min(static_cast<int>(u), cells - 1);
-  const double f = u - cell, *a = &quality_[static_cast<std::size_t>(cell)];  // Lagrange polynomial through entries -1, 0, 1 and 2
+  const double f = u - cell, *a = &quality_[static_cast<std::size_t>(cell)];  // Lagrange polynomial through a[-1], a[0], a[1], a[2]
   const double q = (f - 1) * (f - 2) * ((f + 1) * a[1] / 2 - f * a[0] / 6) + f * (f + 1) * ((f - 1) * a[3] / 6 - (f - 2) * a[2] / 2);
   return std::clamp(q, std::min(a[1], a[2]), std::max(a[1], a[2]));  // where quality is a step inside the cell, a cubic overshoots
 }

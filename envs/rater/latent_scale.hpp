@@ -10,7 +10,7 @@ struct NormalNodes;
 
 /// A response has a place x ~ N(0, 1) on a latent scale. `prompt_share` is the share of the variance of x that lies between prompts:
 ///   x = sqrt(prompt_share) b + sqrt(1 - prompt_share) e
-/// In a call, judge j of a panel perceives y = x + s (judge_sigma u_j + sigma eps), s = exp(spread z).
+/// In a call, judge j of a panel perceives y = x + s (judge_sigma u_j + sigma eps), with s = exp(spread z).
 /// The score is 1 + the number of the judge's thresholds below y. All of b, e, z, u_j and eps are independent standard normals. There is
 /// one b per prompt, one e and z per response, one u_j per (response, judge), one eps per call.
 struct LatentScale {
@@ -31,29 +31,29 @@ struct LatentScale {
 
 inline constexpr int most_judges = 63;  ///< largest panel
 
-/// Sets row[k - 1] = P(score = k) of a call that perceives y ~ N(at, sd^2), sd > 0. `thresholds` are one judge's, [K - 1]. `row` has K
-/// entries; they sum to 1 up to rounding.
+/// Sets row[k - 1] = P(score = k) of a call in which the judge perceives y ~ N(at, sd^2), sd > 0 (y: LatentScale). `thresholds`, [K - 1], are
+/// one judge's. `row` has size K; its sum is 1 up to rounding.
 void score_row(std::span<const double> thresholds, double at, double sd, std::span<double> row);
 
-/// Quadrature nodes for z of LatentScale; a single node where spread is 0.
+/// Returns quadrature nodes for integrals over z (LatentScale); a single node where spread is 0.
 NormalNodes spread_nodes(const LatentScale& judge);
 
-/// The true quality of a response at place x, in levels: its expected score over judges, z, u and eps. Increasing in x, inside (1, K).
-/// Pass z = spread_nodes(judge).
+/// Returns the true quality of a response at place x, in levels: its expected score, averaged over judges, z, u_j and eps (LatentScale). It
+/// increases with x and lies inside (1, K). Pass z = spread_nodes(judge).
 double quality_at(const LatentScale& judge, const NormalNodes& z, double x);
 
 /// Stores the thresholds of all judges in `judge`, and K. rows[j] has the K - 1 thresholds of judge j; all rows have one length.
 void set_thresholds(LatentScale& judge, const std::vector<std::vector<double>>& rows);
 
-/// Sets the thresholds such that judge j gives level k to a share share[j][k] of all responses ([J][K], each row sums to 1). Reads sigma,
-/// spread and judge_sigma of `judge`.
+/// Sets the thresholds such that judge j gives level k + 1 to a share share[j][k] of all responses; `share` is [J][K] and each row sums to 1.
+/// Reads sigma, spread and judge_sigma of `judge`.
 void settle_thresholds(LatentScale& judge, int levels, std::span<const double> share);
 
 // Converts places on a latent scale to true quality in levels, and back (docs/raters.md).
 
 struct LatentScale;
 
-/// Table of quality_at() for one judge, and of its inverse. Making it takes milliseconds, reading it nanoseconds.
+/// Tabulates quality_at() of one judge, and its inverse. The constructor takes milliseconds, a look-up nanoseconds.
 class QualityCurve {
  public:
   explicit QualityCurve(const LatentScale& judge);
@@ -62,11 +62,11 @@ class QualityCurve {
   /// 1e-3 levels where sigma is .05.
   double quality(double x) const;
 
-  /// The place x of a true quality. Worlds round quality to 1/16 level, so that many x have the same quality. Returns the mean of x ~
-  /// N(0, 1) over these x at such a grid point, and interpolates linearly between grid points. Constant below 1 and above K.
+  /// Returns the place x of a true quality. Worlds round quality to a grid of 1/16 level, so that many x have one quality. At a grid point,
+  /// this is the mean of x ~ N(0, 1) over all x with that quality; between grid points, it is linear. Constant below 1 and above K.
   double place(double quality) const;
 
-  /// Mean length of one level of quality on the latent scale.
+  /// Returns the mean length of one level of true quality on the latent scale, in units of x.
   double level_length() const { return (place_.back() - place_.front()) / (static_cast<double>(place_.size() - 1) / 16.0); }
 
  private:

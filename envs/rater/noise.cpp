@@ -13,10 +13,10 @@
 namespace odrpo {
 namespace {
 
-// The value that stands for class i of `trait_classes` equally likely classes of U(0,1): the middle of the class.
+// Returns the value that stands for class i of `trait_classes` equally likely classes of U(0,1): the middle of the class.
 double uniform_class(int i) { return (i + 0.5) / trait_classes; }
 
-// The value that stands for class i of a standard normal: the mean of the class, scaled such that the values of all classes have
+// Returns the value that stands for class i of a standard normal: the mean of the class, scaled such that the values of all classes have
 // variance 1. (The median of each class would give an sd of 0.92.)
 std::array<double, trait_classes> normal_classes() {
   const auto density = [](double z) { return math::exp(-0.5 * z * z); };
@@ -36,7 +36,7 @@ double normal_class(int i) {
   return classes[i];
 }
 
-// row = (1 - p) row + p (the distribution that is 1 at `level`)
+// Mixes: row = (1 - p) row + p (the distribution that is 1 at `level`).
 void mix_in(std::span<double> row, double p, std::size_t level) {
   for (double& x : row) x *= 1.0 - p;
   row[level] += p;
@@ -50,7 +50,7 @@ void rounded(double quality, double sigma, std::span<double> row) {
     for (int k = 0; k < levels; ++k) row[k] = k + 1 == level ? 1.0 : 0.0;
     return;
   }
-  const double far = 64.0;  // beyond every representable tail
+  const double far = 64.0;  // no probability that a double can hold lies beyond so many sds
   for (int k = 0; k < levels; ++k) {
     const double a = k == 0 ? -far : (k + 0.5 - quality) / sigma;
     const double b = k == levels - 1 ? far : (k + 1.5 - quality) / sigma;
@@ -75,7 +75,7 @@ void lattice(double quality, double sigma, std::span<double> row) {
   for (double& x : row) x /= total;
 }
 
-// apply() has an overload for each noise model. The first model of a list sets `row`, each next one changes it.
+// apply() has an overload for each noise model. The first model of a list sets `row`; each later one changes it.
 void apply(const GaussianNoise& n, const Traits& t, std::span<double> row) {
   double sigma = n.sigma;
   if (n.spread > 0) sigma *= math::exp(n.spread * normal_class(t.spread_class));

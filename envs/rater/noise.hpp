@@ -39,7 +39,7 @@ inline constexpr Word<GaussianForm> gaussian_words[] = {
     {GaussianForm::lattice, "lattice", "exp(-(k-q)^2 / 2 sigma^2) at the levels, normalised"},
 };
 
-/// Gaussian error of a call. Its sd for prompt p is sigma_p = sigma exp(spread z_p), z_p ~ N(0, 1) in 8 classes. Must be first in a list.
+/// Adds a Gaussian error to a call. Its sd for prompt p is sigma_p = sigma exp(spread z_p), z_p ~ N(0, 1) in 8 classes. Must be first in a list.
 struct GaussianNoise {
   static constexpr std::string_view word = "gaussian";
   static constexpr std::string_view help = "round(q + sigma_p z) clipped to 1..K; sigma_p = sigma exp(spread z_p)";
@@ -100,7 +100,7 @@ void describe(V& v, HighOutliers& c) {
   v.word("target", c.target, std::span<const Word<OutlierTarget>>(target_words), "which responses");
 }
 
-/// A share of responses is ambiguous: each call scores 1 with the response's own probability ~ U(0,1) (in 8 classes).
+/// Some responses (a share) are ambiguous: a call about one scores 1 with a probability of that response's own, ~ U(0,1) in 8 classes.
 struct Veto {
   static constexpr std::string_view word = "veto";
   static constexpr std::string_view help = "a share of responses scores 1 with a probability of its own, U(0,1)";
@@ -133,7 +133,7 @@ struct Square {
   bool operator==(const Square& o) const { return size == o.size && (values == o.values || (values && o.values && *values == *o.values)); }
 };
 
-/// The channel as a matrix: a response of quality q scores k with probability matrix[floor(q + 1/2)][k]. Must be first in a list.
+/// Gives P(score) as a matrix: a response of quality q scores k with probability matrix[floor(q + 1/2)][k]. Must be first in a list.
 struct Confusion {
   static constexpr std::string_view word = "confusion";
   static constexpr std::string_view help = "P(score | true level) as a K x K matrix, row = true level floor(q + 1/2)";
@@ -176,7 +176,7 @@ void describe(V& v, LatentNoise& c) {
   set_thresholds(c.scale, rows);
 }
 
-/// Responses of a score file, each with every judge's distribution of scores. Rates only the world that is made of these responses.
+/// Rates the responses of a score file, each of which has its own distribution of scores for every judge. Rates only a world made of these responses.
 /// Must be first in a list.
 struct ResampleNoise {
   static constexpr std::string_view word = "resample";
@@ -215,8 +215,8 @@ void describe(V& v, ResampleNoise& c) {
   c.responses = join_responses(distributions, judges, prompts);
 }
 
-/// Severity of the judge towards a prompt p: a response of quality q is rated as if its quality were q + sd z_p. One z_p ~ N(0, 1) per
-/// prompt, in 8 classes. The position in the list has no effect. At most one in a list.
+/// Severity of the judge towards a prompt p: a response of quality q is rated as if its quality were q + sd z_p. Each prompt has one
+/// z_p ~ N(0, 1), in 8 classes. The model may stand anywhere in the list, at most once.
 struct SeverityOffset {
   static constexpr std::string_view word = "offset";
   static constexpr std::string_view help = "per-prompt bias: all responses of a prompt are rated at q + sd z_p";
@@ -229,7 +229,7 @@ void describe(V& v, SeverityOffset& c) {
 }
 
 /// An error about a response that all calls and judges share. Response r of prompt p is rated as if its quality were q + sd z_pr, with
-/// z_pr ~ N(0, 1) in 8 classes. More votes do not average it out. The position in the list has no effect. At most one in a list.
+/// z_pr ~ N(0, 1) in 8 classes. More votes do not average it out. The model may stand anywhere in the list, at most once.
 struct SharedBias {
   static constexpr std::string_view word = "bias";
   static constexpr std::string_view help = "error about a response that all calls share: it is rated at q + sd z_pr";
@@ -266,29 +266,29 @@ class Channel {
 /// Sets row[k - 1] = P(score = k | traits) of one call. For many traits make a Channel, which is faster.
 void channel_row(std::span<const Noise> list, const Traits& traits, std::span<double> row);
 
-/// Share of responses that the list's veto model makes ambiguous (0 without a veto model).
+/// Returns the share of responses that the list's veto model makes ambiguous (0 without a veto model).
 double veto_share(std::span<const Noise> list);
 /// True if the sd of the noise varies between prompts: Traits::spread_class is then a trait of the prompt.
 bool has_prompt_spread(std::span<const Noise> list);
-/// The latent scale of a list; null when it has none.
+/// Returns the latent scale in a list of noise models; null if there is none.
 const LatentScale* latent_scale(std::span<const Noise> list);
 /// The responses of a list whose first model is ResampleNoise; else null.
 const ScoredResponses* scored_responses(std::span<const Noise> list);
 /// Number of judges in the panel: those of a latent scale or of resampled responses; 1 for any other list.
 int panel_size(std::span<const Noise> list);
-/// Sd of the judge's severity towards prompts, levels (0 without SeverityOffset).
+/// Returns the sd over prompts of the judge's severity, in levels (0 without SeverityOffset).
 double offset_sd(std::span<const Noise> list);
-/// Sd of the error about a response that all calls share, levels (0 without SharedBias).
+/// Returns the sd over responses of the error that all calls about a response share, in levels (0 without SharedBias).
 double bias_sd(std::span<const Noise> list);
-/// Number of different distributions of a call that the list's latent scale has for each quality: (classes of sigma) x (classes of a
-/// judge's lasting error) x judges. 1 without a latent scale.
+/// Returns how many distributions of one call the list's latent scale makes for each quality: (classes of sigma) x (classes of a judge's
+/// lasting error) x judges. 1 without a latent scale.
 int latent_rows(std::span<const Noise> list);
-/// Index of the judge, in a panel of n, that answers call number `turn` about every response of a prompt. Judges answer in turn; a hash of
+/// Returns which judge of a panel of n answers call number `turn` about every response of a prompt. Judges answer in turn; a hash of
 /// (key, prompt) chooses the first. All responses of a prompt get the same judges, so that no response is ranked lower for a severe judge.
 int judge_in_turn(std::uint64_t key, std::uint32_t prompt, int turn, int n);
-/// Number of calls, of `votes`, that the judge at position `turn` answers when `turns` judges answer in turn: calls turn, turn + turns, ….
+/// Returns how many of `votes` calls the judge at position `turn` answers when `turns` judges answer in turn: calls turn, turn + turns, ….
 inline int calls_of_turn(int votes, int turn, int turns) { return (votes - turn + turns - 1) / turns; }
-/// Number of levels K for which the list's matrix, thresholds or distributions are made; 0 = any number.
+/// Returns the number of levels K for which the list's matrix, thresholds or distributions are made; 0 = any number.
 int noise_levels(std::span<const Noise> list);
 
 }  // namespace odrpo

@@ -24,7 +24,7 @@ struct Outliers {
   double& operator[](Outlier kind) { return share[static_cast<std::size_t>(kind)]; }
   double operator[](Outlier kind) const { return share[static_cast<std::size_t>(kind)]; }
   bool any() const;
-  /// Probability that a call gets the lowest level through `veto` or `low`, whatever the response is worth.
+  /// Probability that a call gets the lowest level through `veto` or `low`, whatever the quality of the response.
   double lowest() const;
   bool operator==(const Outliers&) const = default;
 };
@@ -32,7 +32,7 @@ struct Outliers {
 /// The list of noise models of a rater: the latent scale, then each kind of outlier that occurs.
 std::vector<Noise> noise_of(const LatentScale& judge, const Outliers& outliers);
 
-/// Computes how often each level would be given without the outliers, from how often it is given with them, `share`. Both are [rows][K];
+/// Returns how often each level would be given without the outliers. `share` says how often it is given with them. Both are [rows][K], and
 /// each row sums to 1. No result is below about 1e-9. Returns `share` if there are no outliers.
 std::vector<double> shares_without(const Outliers& outliers, std::size_t levels, std::span<const double> share);
 

@@ -204,35 +204,35 @@ inline int lowest_score(const RaterConfig& c) { return failure_of(c) > 0 && c.pa
 inline bool has_gaps(const RaterConfig& c) { return failure_of(c) > 0 && c.parse_policy == ParsePolicy::drop; }
 /// True if rewards are means of several integer scores, so that their distribution is over fractions.
 inline bool takes_mean(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::mean && votes > 1; }
-/// True if the votes of a response stay separate scores, without an aggregate.
+/// True if an aggregate keeps each vote of a response as a separate score.
 inline bool keeps_votes(Aggregate a) { return a == Aggregate::fraction || a == Aggregate::all; }
-/// Number of scores that are kept for a response: that of its votes, or 1 for their aggregate.
+/// Returns the number of scores that are kept for a response: `votes` if they stay separate (keeps_votes()), else 1.
 inline int scores_of_response(const RaterConfig& c, int votes) { return keeps_votes(c.aggregate) ? votes : 1; }
-/// Number of values that a response adds to its prompt's group: that of its votes for aggregate = "fraction", else 1.
+/// Returns the number of values that a response adds to its prompt's group: `votes` for aggregate = "fraction", else 1.
 inline int members_of_response(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::fraction ? votes : 1; }
 /// True if `votes` calls give a real-valued reward; false for an integer score.
 inline bool real_valued(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::expected || takes_mean(c, votes); }
-/// A copy without time and price. Raters whose copies are equal give scores of the same distribution.
+/// Returns a copy without time and price of calls. Raters whose copies are equal give scores of the same distribution.
 inline RaterConfig without_cost(RaterConfig c) {
   c.cost = {};
   return c;
 }
 /// True if `votes` calls about a response may end early, by the key `stop`.
 inline bool stops_early(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::mode && c.stop > 0 && c.stop < votes; }
-/// Most calls about one response; repeated requests do not count. With `stop` and n different scores, n (stop - 1) + 1 calls always end.
+/// Returns the most calls about one response; repeated requests do not count. With `stop` and n different scores, n (stop - 1) + 1 calls suffice.
 inline int most_calls(const RaterConfig& c, int levels, int votes) {
   if (!stops_early(c, votes) || has_gaps(c)) return votes;
   const long enough = static_cast<long>(levels + 1 - lowest_score(c)) * (c.stop - 1) + 1;
   return enough < votes ? static_cast<int>(enough) : votes;
 }
-/// Expected judge calls for one vote: 1, or 1 + P(unreadable) where unreadable answers are requested again.
+/// Returns the expected judge calls for one vote: 1, or 1 + P(unreadable) where unreadable answers are requested again.
 inline double calls_per_vote(const RaterConfig& c) { return c.parse_policy == ParsePolicy::resample ? 1 + failure_of(c) : 1; }
 /// Number of levels K for which the rater's matrix, thresholds or distributions are made; 0 = any number.
 inline int rater_levels(const RaterConfig& c) { return noise_levels(c.noise); }
 /// True if each call goes to a random judge of the panel; false if judges answer in turn.
 inline bool draws_judges(const RaterConfig& c) { return c.order == JudgeOrder::random && panel_size(c.noise) > 1; }
-/// How the reward of `votes` calls is drawn. Calls are drawn one by one in four cases: several calls to a panel, whose judges differ;
-/// random judges; separate votes; aggregates without a known distribution. Else the config decides. Nothing is drawn for expected scores.
+/// Returns how the reward of `votes` calls is drawn. Calls are drawn one by one for: several calls to a panel, whose judges differ;
+/// random judges; separate votes; aggregates without a known distribution. Else the config decides. Expected scores need no draw.
 inline Sampling sampling_of(const RaterConfig& c, int votes) {
   if (c.aggregate == Aggregate::expected) return Sampling::law;
   if (scores_of_response(c, votes) > 1 || (votes > 1 && !has_distribution(c.aggregate))) return Sampling::draws;
@@ -252,7 +252,7 @@ std::span<const RaterPreset> rater_presets();
 
 // The condition that all calls about a response become one integer score 1..K.
 
-/// Reason (a clause) why `votes` calls do not give every response one integer score 1..K of known distribution; nullopt where they do.
+/// Returns the reason (a clause) why `votes` calls do not give every response one integer score 1..K of known distribution; nullopt if they do.
 std::optional<std::string> whole_score_refusal(const RaterConfig& rater, int votes);
 
 }  // namespace odrpo

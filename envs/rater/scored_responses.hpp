@@ -12,18 +12,18 @@
 
 namespace odrpo {
 
-/// P prompts with responses, and P(score = 1..K) of a call for each response and judge. Equal distributions are stored once.
+/// Prompts with responses of a score file, and for each response and judge the distribution of a call's score. Equal distributions are stored once.
 struct ScoredResponses {
   int levels = 0;                    ///< K
   int judges = 1;                    ///< J, judges of the panel
   std::vector<double> distributions;          ///< [distributions][J][K], each row sums to 1
   std::vector<std::uint32_t> first;  ///< [P + 1] the first response of each prompt; one response or more each
-  std::vector<std::uint32_t> distribution;    ///< [responses] number of its distribution; those of a prompt are by ascending quality
-  std::vector<double> middle;        ///< [distributions] true quality of responses that have it; empty: the mean score is the quality
+  std::vector<std::uint32_t> distribution;    ///< [responses] index of its distribution; a prompt's responses are in order of ascending quality
+  std::vector<double> middle;        ///< [distributions] true quality of the responses with that distribution; empty: their mean score is the quality
 
   std::size_t prompts() const { return first.empty() ? 0 : first.size() - 1; }
   std::size_t rows() const { return levels > 0 ? distributions.size() / static_cast<std::size_t>(levels) : 0; }
-  /// Row number `which`, [K]. Number l J + j is P(score) of judge j for responses of distribution l.
+  /// Returns row `which` of `distributions`, [K]. Row l J + j is P(score = 1..K) of judge j for responses with distribution l.
   std::span<const double> row(std::uint32_t which) const {
     return {distributions.data() + static_cast<std::size_t>(which) * static_cast<std::size_t>(levels), static_cast<std::size_t>(levels)};
   }
@@ -42,11 +42,11 @@ struct ScoredResponses {
 };
 inline constexpr int most_distributions = 1 << 20;  ///< most rows of ScoredResponses, one per (distribution, judge)
 
-/// A copy in which the true quality of a response is the mean of the middle half of its scores. Outliers in fewer than a quarter of the
+/// Returns a copy in which the true quality of a response is the mean of the middle half of its scores. Outliers in fewer than a quarter of the
 /// calls on each side do not change that mean.
 std::shared_ptr<const ScoredResponses> with_middle_quality(const ScoredResponses& responses);
 
-/// Converts to lists, as suites have them: all rows, and for each prompt the numbers of its responses' distributions. Omits `middle`.
+/// Converts to the lists that suites have: all rows of distributions, and for each prompt its responses' distribution numbers. Omits `middle`.
 void split_responses(const ScoredResponses& responses, NumberRows& distributions, NumberRows& prompts);
 /// Converts the lists back; sorts each prompt's responses by mean score. Returns null if a list is empty or a prompt names a distribution
 /// that does not exist. Also null if the number of rows is above most_distributions or no multiple of `judges`.
@@ -70,7 +70,7 @@ struct WorldProfile : ProfileNumbers<double> {
       : ProfileNumbers{mean_, mean_sd_, spread_, spread_sd_, hack_share_, hack_penalty_} {}
 };
 
-/// Keys of the six numbers: these defaults in a world's section, rater_world_keys in a rater's section.
+/// Suite keys of the six numbers. The default names are keys of a world's section; rater_world_keys are keys of a rater's section.
 struct ProfileKeys {
   const char *mean = "mean", *mean_sd = "mean_sd", *spread = "spread", *spread_sd = "spread_sd", *hack_share = "hack_share",
              *hack_penalty = "hack_penalty";

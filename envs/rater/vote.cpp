@@ -11,7 +11,7 @@
 namespace odrpo {
 namespace {
 
-/// Picks one of the tied modes (ascending) by any rule but `first`. `sum` is the sum of all scores, `votes` their number.
+/// Returns one of the tied modes (ascending), by any rule but `first`. `sum` is the sum of all scores, `votes` their number.
 int pick(std::span<const int> modes, TieRule tie, std::int64_t sum, std::int64_t votes) {
   if (tie == TieRule::highest) return modes.back();
   if (tie == TieRule::median_low) return modes[(modes.size() - 1) / 2];
@@ -28,7 +28,7 @@ struct Enumeration {
   int votes;
   TieRule tie;
   std::span<double> out;
-  int limit;  // largest count of one level that is visited
+  int limit;  // largest count of one level that is visited: `most` of vote_distribution_by_counts()
   std::vector<int> counts = std::vector<int>(pmf.size(), 0);
   std::vector<int> modes = {};
 

@@ -11,18 +11,18 @@ namespace odrpo {
 /// arithmetic only.
 int vote(std::span<const int> scores, TieRule tie);
 
-inline constexpr int max_distribution_votes = 1024;     ///< beyond it the distribution's terms leave the range of doubles
+inline constexpr int max_distribution_votes = 1024;     ///< with more, the terms of vote_distribution() leave the range of doubles
 inline constexpr int max_distribution_levels = 128;     ///< most levels of positive probability
 inline constexpr double max_distribution_cases = 25e6;  ///< with more count vectors, nearest_mean and vote_distribution_by_counts() refuse
 
-/// Sets out[k] = P(vote = level k) for `votes` iid scores with probabilities pmf[K], which sum to 1. For the rules first, lowest, highest
-/// and median_low it sums over how many votes the winner has. Each term is a product of truncated exponential series. All terms are
-/// positive, so that small probabilities keep their relative accuracy (about 1e-13). nearest_mean sums over sets of tied levels, or over
-/// count vectors where that is cheaper (docs/lab/vote-laws.md). The same bits on every machine. Throws Failure(Exit::limits) beyond the
-/// limits above. With `most`: out[k] = P(vote = level k, and no level has more than `most` votes).
+/// Sets out[k] = P(vote = level k) for `votes` iid scores with probabilities pmf[K], which sum to 1. For the tie rules first, lowest, highest
+/// and median_low, it sums over the number of votes of the winner. Each term is a product of truncated exponential series. All terms are
+/// positive, so that small probabilities keep their relative accuracy (about 1e-13). For nearest_mean, it sums over sets of tied levels, or
+/// over count vectors where that is cheaper (docs/lab/vote-laws.md). The same bits on every machine. Throws Failure(Exit::limits) beyond the
+/// three maxima above. With `most`, counts only votes without a larger count: out[k] = P(vote = level k, and no level has more than `most` votes).
 void vote_distribution(std::span<const double> pmf, int votes, TieRule tie, std::span<double> out, int most = max_distribution_votes);
 
-/// Sets out[k] = P(median = level k) for `votes` iid scores (lower median of an even number). Accuracy and limits: vote_distribution().
+/// Sets out[k] = P(median = level k) for `votes` iid scores (lower median of an even number). Accurate, and throws, as vote_distribution().
 void median_distribution(std::span<const double> pmf, int votes, std::span<double> out);
 
 /// Sets out[k] = P(level k) of the integer score that `rater` makes of exactly `votes` iid scores, by its aggregate (mode or median) and
@@ -36,13 +36,13 @@ void sum_distribution(std::span<const double> pmf, int votes, std::span<double> 
 /// Failure(Exit::limits) for more than max_distribution_cases of them.
 void vote_distribution_by_counts(std::span<const double> pmf, int votes, TieRule tie, std::span<double> out, int most = max_distribution_votes);
 
-/// Throws Failure(Exit::limits) for votes outside 1..max_distribution_votes, or `levels` (of positive probability) above their maximum.
+/// Throws Failure(Exit::limits) if `votes` is outside 1..max_distribution_votes, or `levels` (of positive probability) above max_distribution_levels.
 void check_distribution_size(std::size_t levels, int votes);
 
-/// Rough seconds that vote_distribution() takes with nearest_mean; an hour or more where it refuses.
+/// Estimates the seconds that vote_distribution() takes with nearest_mean; an hour or more where it refuses.
 double nearest_mean_seconds(int levels, int votes);
 
-/// Number of count vectors of `votes` votes on `levels` levels of positive probability: C(votes + levels - 1, levels - 1).
+/// Returns the number of count vectors of `votes` votes on `levels` levels of positive probability: C(votes + levels - 1, levels - 1).
 double count_vectors(int levels, int votes);
 
 }  // namespace odrpo

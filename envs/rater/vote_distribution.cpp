@@ -3,7 +3,7 @@
 // Level j gets n_j of the N votes with P(n) = N! prod_j p_j^n_j / n_j!. Level k wins with count c if every other level has at most c votes.
 // With y_j = p_j, and [x^m] = the coefficient of x^m:
 //   P(k wins with c) = N! y_k^c / c! [x^(N-c)] prod_{j != k} sum_{n <= c} (y_j x)^n / n!
-// A factor z of each last term n = c decides ties:
+// Each last term n = c gets a factor z, which decides ties:
 //   lowest   z = 0 for levels j below k, z = 1 above     highest  z = 1 below k, 0 above
 //   first    k wins a tie with t others with probability 1 / (1 + t) = integral of z^t over 0..1: Gauss-Legendre, exact for t < 2 nodes
 //   median_low  the product is kept for each number of tied levels below and above k
@@ -61,7 +61,7 @@ const Nodes& nodes_for(int tied) {
   return rules[tied / 2 + 1];
 }
 
-/// Coefficient `degree` of a product of two polynomials.
+/// Returns coefficient `degree` of a product of two polynomials.
 double coefficient(const double* a, int a_length, const double* b, int b_length, int degree) {
   double sum[4] = {};
   int n = std::max(0, degree - b_length + 1);
@@ -99,7 +99,7 @@ Terms make_terms(std::span<const double> pmf, int votes) {
   return t;
 }
 
-/// Adds P(k wins with c) for all c > N/2. Such a count always wins, so that the terms are binomial.
+/// Adds P(k wins with c) for all c > N/2. A level with such a count always wins, so that these probabilities are binomial.
 void add_majorities(const Terms& t, int most, std::span<double> win) {
   for (int k = 0; k < t.levels; ++k)
     for (int c = std::min(most, t.votes); 2 * c > t.votes; --c) win[k] += t.term(k)[c] * t.others(k)[t.votes - c];
@@ -200,7 +200,7 @@ struct TiedSets {
   }
 };
 
-/// Estimated seconds of the two ways to compute nearest_mean: over count vectors, and over sets of tied levels.
+/// Estimates the seconds of the two ways to compute nearest_mean: over count vectors, and over sets of tied levels.
 struct Price {
   double counts, sets;
 };

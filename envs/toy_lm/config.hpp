@@ -29,7 +29,7 @@ struct ToyLmConfig {
       256;  ///< E, number of prompts from P on; one response to each measures quality and the three evaluations
   bool operator==(const ToyLmConfig&) const = default;
 };
-/// Reasons for the limits: the smallest vocabulary has four facts, so that any prompt's context lacks at least one. Twelve response tokens
+/// Why these are the least values: the smallest vocabulary has four facts, so that any prompt's context lacks at least one. Twelve response tokens
 /// are enough for the ten words of a full answer and the end word.
 template <class V>
 void describe(V& v, ToyLmConfig& c) {

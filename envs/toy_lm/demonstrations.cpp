@@ -9,7 +9,7 @@
 namespace odrpo {
 namespace {
 
-// A stream of random words: number i is word i % 4 of random block i / 4.
+// Draws a stream of random words: number i is word i % 4 of counter block i / 4 of the random generator.
 class HashStream {
  public:
   HashStream(std::uint64_t key, Purpose purpose, std::uint32_t step, std::uint32_t prompt)

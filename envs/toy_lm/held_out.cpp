@@ -38,7 +38,7 @@ double probability_of_yes(const GroundingConfig& c, int judge, bool supported) {
   return supported ? c.sensitivity[judge] : 1 - c.specificity[judge];
 }
 
-// Quality (levels) and length (words) of row i: that of the model - that of the baseline.
+// Differences of row i, model - baseline: quality (levels) and length (words).
 struct Difference {
   double quality, length;
 };
@@ -50,7 +50,7 @@ Difference difference(const ResponseBatch& model, const ResponseBatch& baseline,
   return {static_cast<double>(judge_text(a).quality() - judge_text(b).quality()), static_cast<double>(a.length() - b.length())};
 }
 
-// The judge's d (PairwiseConfig) without its error sigma z.
+// Returns d of PairwiseConfig (how much better the model's response looks) without the judge's error sigma z.
 double expected_seen(const Difference& d, const PairwiseConfig& config) { return d.quality + config.length_slope * d.length; }
 
 void check_counts(const ResponseBatch& model, const ResponseBatch& baseline) {
@@ -66,7 +66,7 @@ unsigned followed(const Text& t) {
   return mask;
 }
 
-// A variant of the text: omits the first word (`first`) or the last (`last`), keeps fillers or not. `room` stores the remaining words.
+// Returns a variant of the text: without the first word (`first`) or the last (`last`), with fillers or not. `room` stores the remaining words.
 Text variant(const Text& t, bool first, bool last, bool fillers, std::array<Token, most_response_tokens>& room) {
   Text v = t;
   std::size_t n = 0;
@@ -173,7 +173,7 @@ InstructionScores instruction_following(const ResponseBatch& batch) {
   return {estimate(prompt[0]), estimate(instruction[0]), estimate(prompt[1]), estimate(instruction[1])};
 }
 
-// The length-controlled win rate: a logistic regression of two coefficients, by damped Newton steps. Uses exp and log of kernels/math.hpp.
+// Fits the length-controlled win rate: a logistic regression of two coefficients, by damped Newton steps. Uses exp and log of kernels/math.hpp.
 
 namespace {
 
@@ -190,7 +190,7 @@ double sigmoid(double x) {
   return x < 0 ? small : 1 - small;
 }
 
-// Sum of the cross-entropies of the preferences y, plus the ridge penalty.
+// Returns the loss: the sum of the cross-entropies of the preferences y, plus the ridge penalty.
 double loss(std::span<const double> y, std::span<const double> x, double model, double length) {
   double sum = 0.5 * control_ridge * (model * model + length * length);
   for (std::size_t i = 0; i < y.size(); ++i) {
@@ -200,7 +200,7 @@ double loss(std::span<const double> y, std::span<const double> x, double model, 
   return sum;
 }
 
-// x of the regression: tanh(difference / sd of the differences); all zeros if the differences are equal
+// Returns x of the regression: tanh(difference / sd of the differences); all zeros if the differences are equal.
 std::vector<double> length_terms(std::span<const double> difference) {
   const double n = static_cast<double>(difference.size());
   double mean = 0, squares = 0;

@@ -29,9 +29,9 @@ struct ResponseMean {
   int count = 0;
 };
 
-// --- grounding
+// --- grounding: is a response supported by the context of its prompt?
 
-/// Two independent judges say yes or no: is a response supported by the context of its prompt?
+/// Two independent judges say yes or no to the question whether a response is supported by the context of its prompt.
 struct GroundingConfig {
   double sensitivity[2] = {0.92, 0.88};  ///< probability that the judge says yes to a supported response
   double specificity[2] = {0.90, 0.94};  ///< probability that it says no to an unsupported response
@@ -72,7 +72,7 @@ void describe(V& v, PairwiseConfig& c) {
 struct Outcome3 {
   double win = 0, tie = 0, lose = 0;
 };
-/// Probabilities of the outcomes if `d` is the judge's difference before its error sigma z.
+/// Returns the probabilities of the outcomes. `d` is the d of PairwiseConfig without the judge's error sigma z.
 Outcome3 compare_distribution(double d, const PairwiseConfig& config);
 
 /// Logistic regression of preferences y in [0, 1] (1 = the model won, 1/2 = tie): P(win) = 1 / (1 + exp(-(model + length x))) with
@@ -103,20 +103,20 @@ struct WinRate {
 /// Failure(Exit::internal) if the batches differ in count or prompts.
 WinRate win_rate(const ResponseBatch& model, const ResponseBatch& baseline, const PairwiseConfig& config, std::uint64_t key,
                  std::uint32_t step);
-/// Fits the regression to expected preferences, which need no random draws. Differences are model - baseline, of quality (levels) and
+/// Fits the regression to preferences that are expected values and need no random draws. Differences are model - baseline, of quality (levels) and
 /// length (words). Both spans must have equal length.
 LengthControl expected_win_rate(std::span<const double> quality_difference, std::span<const double> length_difference,
                                 const PairwiseConfig& config);
-/// The expected win rate of two batches. Its `raw` is the exact expectation of WinRate::raw.mean.
+/// Compares two batches by the regression above. Its `raw` is the exact expectation of WinRate::raw.mean.
 LengthControl expected_win_rate(const ResponseBatch& model, const ResponseBatch& baseline, const PairwiseConfig& config);
 
 // --- instruction following
 
-/// The instructions that every prompt gives, as requirements.
+/// The instructions that every prompt gives, each of them a requirement of the rubric.
 inline constexpr Requirement toy_instructions[] = {Requirement::keywords, Requirement::order, Requirement::length, Requirement::end};
-/// Bit i is set if the response as written follows instruction i.
+/// Returns a bit mask: bit i is set if the response as written follows instruction i.
 unsigned followed_strictly(const Text& t);
-/// Bit i is set if the response or one of its seven variants follows instruction i. A variant omits the first word, the last word, both or
+/// Returns a mask: bit i is set if the response or one of its seven variants follows instruction i. A variant lacks the first word, the last, both or
 /// none, and keeps or omits fillers.
 unsigned followed_loosely(const Text& t);
 /// Share of responses that follow all instructions (prompt_...), and mean share of instructions that a response follows (instruction_...).

@@ -1,97 +1,28 @@
-// Searches a text for a JSON object with a score, which nlohmann-json reads, and writes the answers of a judge.
+// Reads the score in the answer of a judge, and writes such answers.
 #include "envs/toy_lm/judge_json.hpp"
-
-#include <iterator>
-#include <nlohmann/json.hpp>
 
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
+#include "kernels/shared/answer/answer.hpp"
 
 namespace odrpo {
 namespace {
 
-using Json = nlohmann::json;
-
-// Iterator over a text that remembers the furthest character read.
-struct Counting {
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const char*;
-  using reference = const char&;
-  using iterator_category = std::input_iterator_tag;
-  const char* at = nullptr;
-  const char** last = nullptr;  // where the furthest read character stands
-  const char& operator*() const {
-    *last = at;
-    return *at;
-  }
-  Counting& operator++() {
-    ++at;
-    return *this;
-  }
-  Counting operator++(int) {
-    Counting before = *this;
-    ++at;
-    return before;
-  }
-  bool operator==(const Counting& other) const { return at == other.at; }
-  bool operator!=(const Counting& other) const { return at != other.at; }
-};
-
-// A whole number in 1..levels.
+// Returns `value` if it is a whole number in 1..levels.
 std::optional<int> whole_score(double value, int levels) {
   if (!(value >= 1 && value <= levels) || math::floor(value) != value) return std::nullopt;
   return static_cast<int>(value);
 }
 
-// Handles events of nlohmann's reader: keeps the members "rating" and "score" of the outermost object, and stops the reader where values
-// nest too deeply.
-struct AnswerEvents {
-  int levels, depth = 0;
-  enum { other, rating, score } member = other;
-  bool has_rating = false;
-  std::optional<int> rated, scored;
-
-  explicit AnswerEvents(int scale) : levels(scale) {}
-  bool value(std::optional<int> whole) {
-    if (depth == 1 && member == rating) rated = whole, has_rating = true;
-    if (depth == 1 && member == score) scored = whole;
-    return true;
-  }
-  bool open() { return value(std::nullopt) && ++depth <= json_depth; }
-  bool close() { return --depth >= 0; }
-  bool null() { return value(std::nullopt); }
-  bool boolean(bool) { return value(std::nullopt); }
-  bool number_integer(Json::number_integer_t x) { return value(whole_score(static_cast<double>(x), levels)); }
-  bool number_unsigned(Json::number_unsigned_t x) { return value(whole_score(static_cast<double>(x), levels)); }
-  bool number_float(Json::number_float_t x, const std::string&) { return value(whole_score(x, levels)); }
-  bool string(std::string&) { return value(std::nullopt); }
-  bool binary(Json::binary_t&) { return false; }
-  bool start_object(std::size_t) { return open(); }
-  bool key(std::string& name) {
-    if (depth == 1) member = name == "rating" ? rating : name == "score" ? score : other;
-    return true;
-  }
-  bool end_object() { return close(); }
-  bool start_array(std::size_t) { return open(); }
-  bool end_array() { return close(); }
-  bool parse_error(std::size_t, const std::string&, const Json::exception&) { return false; }
-};
-
 }  // namespace
 
 std::optional<int> parse_score(std::string_view text, int levels) {
-  std::size_t at = 0;
-  while ((at = text.find('{', at)) != std::string_view::npos) {
-    AnswerEvents events(levels);
-    const char* last = text.data() + at;
-    const Counting begin{text.data() + at, &last}, end{text.data() + text.size(), &last};
-    const bool valid = Json::sax_parse(begin, end, &events, Json::input_format_t::json, false);  // one value; what follows it is not read
-    const std::optional<int> read = events.has_rating ? events.rated : events.scored;
-    if (valid && read) return read;
-    at = valid ? static_cast<std::size_t>(last - text.data()) + 1 : at + 1;
-  }
-  return std::nullopt;
+  std::optional<int> read;
+  find_answer(text, [&](const AnswerScore& score) {
+    if (score.number) read = whole_score(*score.number, levels);
+    return read.has_value();
+  });
+  return read;
 }
 
 double answer_share(const JsonJudge& judge, Answer answer) {

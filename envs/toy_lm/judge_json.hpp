@@ -1,4 +1,4 @@
-// Writes and reads the answers of a judge that answers in JSON, more or less valid (docs/toy-lm.md).
+// Writes the JSON answers of a simulated judge, some of them malformed, and reads scores from them (docs/toy-lm.md).
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,29 +11,24 @@
 
 namespace odrpo {
 
-// --- reading
+// --- reading answers
 
-inline constexpr int json_depth = 64;  ///< nested objects and arrays; deeper text is invalid here
-
-/// The score of the first valid JSON object in `text` that has one as a direct member. Its key is "rating" (the paper's), or "score" if
-/// there is no "rating"; of equal names the last counts. A score is a whole number in 1..levels (7, 7.0 and 70e-1 are whole). Skips valid
-/// objects without a score as a whole, broken ones a character at a time. JSON is RFC 8259 as nlohmann-json reads it, nested at most
-/// json_depth deep. `text` may hold any bytes. Cost at most about 2 json_depth passes over the text, one for usual answers.
+/// Returns the first whole number in 1..levels that find_answer() (kernels/shared/answer) finds in `text` (7, 7.0 and 70e-1 are whole).
 std::optional<int> parse_score(std::string_view text, int levels);
 
-// --- writing
+// --- writing answers
 
-/// The ways in which an answer is written.
+/// The ways in which an answer can be written.
 enum class Answer {
-  plain,   // well-formed and nothing else
-  fenced,  // the odd ones: a reader that looks for the object gets a score
+  plain,   // a well-formed object and nothing else
+  fenced,  // from here on odd answers: a reader that searches for the object finds the score
   prose,
   trailing,
   nested,
   unicode,
   decimal,
   draft,
-  quoted,  // the broken ones
+  quoted,  // from here on broken answers: most have no score that can be read
   out_of_range,
   fraction,
   truncated,
@@ -66,22 +61,22 @@ inline constexpr int first_odd = 1, first_broken = 8, answer_kinds = 17;
 
 /// Config of a judge that answers in JSON.
 struct JsonJudge {
-  double odd = 0.15;     ///< share of odd but readable answers, all kinds of them equally often
-  double broken = 0.05;  ///< share of broken answers, likewise; if odd + broken > 1, both are divided by that sum
+  double odd = 0.15;     ///< share of odd but readable answers; each kind of them is equally likely
+  double broken = 0.05;  ///< share of broken answers; each kind is equally likely. If odd + broken > 1, both are divided by that sum
   bool operator==(const JsonJudge&) const = default;
 };
 
-/// Probability of one way of writing.
+/// Probability that an answer is written in the given way.
 double answer_share(const JsonJudge& judge, Answer answer);
-/// The way in which a call's answer is written: drawn with toy_json of (key, step, prompt, call).
+/// Draws the way in which a call's answer is written, by a random word of purpose toy_json and (key, step, prompt, call).
 Answer choose_answer(const JsonJudge& judge, std::uint64_t key, std::uint32_t step, std::uint32_t prompt, std::uint32_t call);
-/// The judge's answer with a score of 1..levels.
+/// The text of an answer that gives `score`, 1..levels.
 std::string write_answer(Answer answer, int score, int levels);
 
-/// P(read score | meant score): [levels][levels + 1] row-major, last column = nothing readable. Exact: parses every way of writing every
-/// score.
+/// Returns P(score that is read | score that the judge means): [levels][levels + 1] row-major; the last column is "no score can be read". Exact:
+/// writes and parses every score in every way.
 std::vector<double> reading_matrix(const JsonJudge& judge, int levels);
-/// From the distribution of the meant score to that of the read score: meant[levels] -> read[levels + 1].
+/// Converts the distribution of the score that is meant, meant[levels], to that of the score that is read, read[levels + 1], by reading_matrix().
 void read_row(std::span<const double> matrix, std::span<const double> meant, std::span<double> read);
 
 }  // namespace odrpo

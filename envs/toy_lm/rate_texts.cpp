@@ -18,13 +18,13 @@ constexpr std::size_t most_bytes_kept = std::size_t{64} << 20;  // memory limit 
 
 bool writes_json(const TextJudge& j) { return j.json_odd > 0 || j.json_broken > 0; }
 
-// Number of votes that a cached distribution is about: all of them, or 1 where calls are drawn one by one.
+// Returns the number of votes that a cached distribution is about: all of them, or 1 where calls are drawn one by one.
 int distribution_votes(const RaterConfig& rater, int votes) { return rater.sampling == Sampling::law ? votes : 1; }
 
-// K, the number of levels of the rater's scores.
+// Returns K, the number of levels of the rater's scores.
 int levels_of(const RaterConfig& rater) { return rater_levels(rater) > 0 ? rater_levels(rater) : toy_levels; }
 
-// Sets `call` to the distribution of one call's outcomes. `read` has P(read score) of the levels, then P(unreadable), to which the policy
+// Sets `call` to the distribution of one call's outcomes. `read` has P(read score) of the levels, then P(unreadable), to which parse_policy
 // applies.
 void settle_failures(ParsePolicy policy, std::span<const double> read, std::span<double> call) {
   const std::size_t levels = read.size() - 1;
@@ -34,7 +34,7 @@ void settle_failures(ParsePolicy policy, std::span<const double> read, std::span
   for (std::size_t k = 0; k < levels; ++k) call[k + shift] = read[k];
   if (failed == 0) return;
   switch (policy) {
-    case ParsePolicy::resample:  // asked once more; score 1 when that fails too
+    case ParsePolicy::resample:  // asked a second time; score 1 when that fails too
       for (std::size_t k = 0; k < levels; ++k) call[k] *= 1 + failed;
       call[0] += failed * failed;
       return;
@@ -156,12 +156,12 @@ int TextRater::call(std::span<const double> meant, std::uint32_t step, std::uint
   return read_as_[static_cast<std::size_t>(written) * levels_ + static_cast<std::size_t>(score - 1)];
 }
 
-// The aggregate of answers_, which are in the order of the calls.
+// Aggregates answers_, which are in the order of the calls.
 float TextRater::aggregate() {
   if (answers_.empty()) return std::numeric_limits<float>::quiet_NaN();
   const auto n = static_cast<int>(answers_.size());
   if (rater_.aggregate != Aggregate::mean) {
-    std::array<int, 101> count{};  // of a scale of up to 100 levels
+    std::array<int, 101> count{};  // large enough for 100 levels
     for (const ReadAnswer& a : answers_) ++count[static_cast<std::size_t>(a.score)];
     const auto first = [&](int most) {
       return std::find_if(answers_.begin(), answers_.end(),
@@ -175,7 +175,7 @@ float TextRater::aggregate() {
   return static_cast<float>(static_cast<double>(sum) / n);
 }
 
-// The mean over all calls of a call's expected score; the judges of a panel answer in turn.
+// Returns the mean over all calls of a call's expected score; the judges of a panel answer in turn.
 float TextRater::expected_score(const Text& text, const Verdict& verdict, int panel) {
   double sum = 0;
   for (int turn = 0; turn < std::min(panel, votes_); ++turn) {
@@ -202,7 +202,7 @@ std::span<const ReadAnswer> TextRater::votes(const Text& text, const Verdict& ve
   const auto panel = static_cast<std::uint32_t>(panel_size(rater_.noise));
   const Row* now = &row(text, verdict, 0);
   answers_.clear();
-  std::array<int, 101> given{};  // of a scale of up to 100 levels
+  std::array<int, 101> given{};  // large enough for 100 levels
   int made = 0;
   const std::uint32_t votes = static_cast<std::uint32_t>(votes_), prompt = text.prompt->index;
   for (std::uint32_t v = 0; v < votes; ++v) {
@@ -260,7 +260,7 @@ std::uint32_t text_hash(std::uint64_t key, const Text& t) {
   return hash;
 }
 
-// row = (1 - p) row + p other
+// Mixes: row = (1 - p) row + p other.
 void mix(std::span<double> row, double p, std::span<const double> other) {
   for (std::size_t k = 0; k < row.size(); ++k) row[k] = (1 - p) * row[k] + p * other[k];
 }
@@ -290,7 +290,7 @@ SeenText see_text(std::span<const TextBias> biases, const TextFeatures& features
   seen.passed16 = shifted16(verdict.graded16, sums.shift);
   seen.passed = 1 - sums.not_passed;
   seen.vetoed = 1 - sums.not_vetoed;
-  if (seen.passed == 0) seen.passed16 = seen.quality16;  // not used: makes equal distributions have equal keys
+  if (seen.passed == 0) seen.passed16 = seen.quality16;  // not used; equal distributions must have equal keys in the table
   const unsigned hacks = static_cast<unsigned>(Requirement::repetition) | static_cast<unsigned>(Requirement::padding);
   seen.hack = (verdict.violations & hacks) != 0;
   return seen;

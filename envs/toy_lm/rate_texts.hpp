@@ -37,8 +37,8 @@ struct RepetitionFlattery {
   bool operator==(const RepetitionFlattery&) const = default;
 };
 
-/// Errors in a call about violations. A text without violations, but with a word of class `trigger`, scores 1 with probability p. The
-/// violations of a text are overlooked with probability `pass`.
+/// Errors of a judge about violations, drawn for each call. A text without violations, but with a word of class `trigger`, scores 1 with
+/// probability p (a misfire). The violations of a text are overlooked with probability `pass`.
 struct VetoMisfire {
   WordClass trigger = WordClass::tone;
   double p = 0.1;
@@ -49,13 +49,13 @@ struct VetoMisfire {
 /// Any bias. The biases of a list act together: shifts of quality add up, misfires are independent events.
 using TextBias = std::variant<LengthBias, RepetitionFlattery, VetoMisfire>;
 
-/// What a judge perceives of a response. Responses with equal values have equal distributions: it is the key of the table of these.
+/// What a judge perceives of a response. Responses with equal values and equal traits have one distribution, and TextRater stores it once.
 struct SeenText {
   int quality16 = 16;  ///< perceived quality (with biases), 1/16 level, 16..160
   int passed16 = 16;   ///< perceived quality if its violations are overlooked
   double passed = 0;   ///< probability per call that violations are overlooked
   double vetoed = 0;   ///< probability per call that the score is 1 by a misfire
-  bool hack = false;   ///< it violates repetition or padding: Traits::hack
+  bool hack = false;   ///< true if the response violates repetition or padding: Traits::hack
   auto operator<=>(const SeenText&) const = default;
 };
 
@@ -73,19 +73,19 @@ Traits text_traits(std::span<const Noise> noise, std::uint64_t key, const Text& 
 /// unreadable answers.
 void text_row(const Channel& channel, const SeenText& seen, const Traits& traits, std::span<double> row);
 
-/// The biases that a judge's config asks for; none with its defaults.
+/// Returns the biases that a judge's config asks for; none with its default values.
 std::vector<TextBias> biases_of(const TextJudge& judge);
 
-/// A copy whose parse_failure is at least the share of broken JSON, so that its calls count as ones that can fail.
+/// Returns a copy whose parse_failure is at least the share of broken JSON, so that the code treats its calls as ones that can fail.
 RaterConfig with_json_failures(RaterConfig rater);
 
-/// Upper bound of the probability that a call's answer cannot be read, by parse_failure or broken JSON. (Some broken JSON can be read.)
+/// Returns an upper bound for P(a call's answer cannot be read), by parse_failure or broken JSON. (Some broken JSON can be read.)
 inline double failure_probability(const RaterConfig& rater) {
   return rater.aggregate == Aggregate::expected ? 0 : rater.parse_failure + (1 - rater.parse_failure) * rater.text.json_broken;
 }
 
-/// Cost of rating texts: most distributions that texts can need, bytes of all kept ones, rough seconds to compute one. `calls_seconds` are
-/// those of one text whose calls are drawn one by one; 0 if its reward is drawn from the distribution.
+/// Cost of rating texts: the most distributions that texts can need, bytes of all that are kept, seconds to compute one (estimated).
+/// `calls_seconds` is the time to rate one text whose calls are drawn one by one; 0 if its reward is drawn from the distribution.
 struct TextDistributionCost {
   double rows = 0, bytes = 0, seconds = 0, calls_seconds = 0;
 };
@@ -103,10 +103,10 @@ class TextRater {
   /// `key` is the random key of the run: the traits of prompts and texts and the random words of calls depend on it.
   TextRater(const RaterConfig& rater, int votes, std::uint64_t key);
 
-  /// Distribution of the outcomes of `votes` calls about one text; the span is valid until the next use of this object. Not where calls are
-  /// drawn one by one.
+  /// Returns the distribution of the outcomes of `votes` calls about one text; the span is valid until the next use of this object. Do not call it
+  /// where calls are drawn one by one.
   std::span<const double> distribution(const Text& text, const Verdict& verdict);
-  /// Index of the outcome that a random word draws: the first whose cumulative probability exceeds word / 2^32.
+  /// Returns the index of the outcome that a random word draws: the first whose cumulative probability exceeds word / 2^32.
   static int pick(std::span<const double> distribution, std::uint32_t word);
   const Outcomes& outcomes() const { return outcomes_; }
 
@@ -117,7 +117,7 @@ class TextRater {
   float reward(const Text& text, const Verdict& verdict, std::uint32_t word, std::uint32_t step, std::uint32_t rollout);
   /// Draws the calls as reward() does and returns the answers before aggregation, without dropped ones. Valid until the next use.
   std::span<const ReadAnswer> votes(const Text& text, const Verdict& verdict, std::uint32_t step, std::uint32_t rollout);
-  /// Expected number of calls for the latest text: below `votes` where they may end early, above where unreadable answers are requested
+  /// Returns the expected number of calls for the latest text: below `votes` where they may end early, above where unreadable answers are requested
   /// again. For a panel that may end early, the number of calls that were made.
   double expected_calls() const { return expected_calls_; }
   /// For a panel whose judges answer in turn: how many of the N calls about the latest text were made; repeated requests do not count.

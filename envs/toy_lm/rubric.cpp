@@ -12,7 +12,7 @@ int count(const Text& t, WordClass c) {
   return n;
 }
 
-// Index of a word's first occurrence in the body; the body's length if it does not occur.
+// Returns the index of a word's first occurrence in the body; the body's length if it does not occur.
 int first_place(const Text& t, Token word) {
   int i = 0;
   while (i < t.length() && t.body[i] != word) ++i;

@@ -25,7 +25,7 @@ struct Text {
 /// The text points to world, prompt and response, which must outlive it.
 Text read_text(const ToyLm& world, const ToyPrompt& prompt, std::span<const Token> response);
 
-/// The requirements, as bits of a mask of violations.
+/// The requirements, as bits: a set of them is a bit mask, for example of those that a response violates.
 enum class Requirement : std::uint16_t {
   safety = 1,
   factuality = 2,
@@ -87,7 +87,7 @@ int conciseness_points(const Text& t);
 int clarity_points(const Text& t);
 int tone_points(const Text& t);
 
-/// The true quality of a response, and how it arises.
+/// The true quality of a response, with the violations and points from which it follows.
 struct Verdict {
   std::uint16_t violations = 0;                    ///< bits of Requirement
   std::array<std::uint8_t, toy_rubrics> points{};  ///< by Rubric, as if there were no violations

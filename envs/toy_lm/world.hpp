@@ -76,17 +76,17 @@ constexpr Vocabulary make_vocabulary(int size) {
   return v;
 }
 
-/// How a token is printed: "fact3", "key2", "so", ".", "<end>", ... Tokens outside the vocabulary are "?7".
+/// Returns the text of a token: "fact3", "key2", "so", ".", "<end>", ... Tokens outside the vocabulary are "?7".
 std::string word_text(const Vocabulary& v, Token token);
-/// Tokens as words with spaces between.
+/// Returns the tokens as words with spaces between.
 std::string text_of(const Vocabulary& v, std::span<const Token> tokens);
 
-/// Least and most words of a body (a response without its end word).
+/// Least and most words of a response's body (its words before the end word).
 struct LengthRange {
   int least = 0, most = 0;
 };
 
-/// The world of one key. Immutable; small enough to copy.
+/// The world of one random key. Never changes once made; small enough to copy.
 struct ToyLm {
   ToyLmConfig config;
   std::uint64_t key = 0;
@@ -95,7 +95,7 @@ struct ToyLm {
 };
 ToyLm make_toy_lm(const ToyLmConfig& config, std::uint64_t key);
 
-/// Number of different prompts that the vocabulary can make.
+/// Returns the number of different prompts that the vocabulary can make.
 double count_prompts(const ToyLmConfig& config);
 
 /// One prompt: its eight words, and what they mean.

@@ -33,11 +33,11 @@ struct CountsInColumn {
   constexpr int twice_rank(int i, int to) const { return 2 * count - reach(i) - reach(to); }
 };
 
-/// How many numbers a ScoreColumn holds.
+/// How many numbers a ScoreColumn holds: one for each score 0..levels + 1.
 ODRPO_HD int column_rows(int levels) { return levels + 2; }
 
-/// Reads the scores of one group of two or more, and leaves the advantage of each possible score in `c`. `Numbers` = ChangingNumbers if the
-/// table of terms may change during the launch.
+/// Reads the scores of one group of two or more, and leaves the advantage of each possible score in `c`. `Numbers` = ChangingNumbers if
+/// EstimatorView::term may change during the launch.
 template <class Numbers = group::WholeNumbers>
 ODRPO_HD void prepare(const EstimatorView& e, const std::uint8_t* score, ScoreColumn c) {
   const int levels = e.levels;
@@ -53,7 +53,7 @@ ODRPO_HD void prepare(const EstimatorView& e, const std::uint8_t* score, ScoreCo
 /// The advantage of a member with this score, after prepare().
 ODRPO_HD float member(ScoreColumn c, int score) { return InColumn{c}.get(score); }
 
-/// What whitening does to each advantage of a batch: nothing, 0, or (A - mean) inverse.
+/// What whitening makes of each advantage A of a batch: A itself; 0; or (A - mean) times `inverse`, one over the divisor.
 struct Whitened {
   bool on = false, equal = false;  ///< equal: all advantages that take part are equal, and become 0
   float mean = 0, inverse = 0;

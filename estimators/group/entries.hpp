@@ -35,7 +35,7 @@ struct EstimatorView {
   double lone_factor;  ///< the advantage of a group of one per unit of its reward
   LevelRule rule;      ///< for Basis::level and Basis::bit
 
-  // Basis::level, integer scores. A class stands for one possible median of the group, if terms depend on it.
+  // Basis::level, integer scores. A class stands for one possible median of the group, if what a level adds depends on the median.
   // (Basis::bit: `term` is [bit][rollouts+1][2]: what a bit that `count` members have adds to these members, and to all others)
   const float* term;             ///< [class][levels+1][rollouts+1][2]: level_term() by level and number of members that reach it
   int class_size;                ///< 2 (levels+1)(rollouts+1); 0 when the terms do not depend on the group's median
@@ -49,8 +49,8 @@ struct EstimatorView {
 // The namespace carries the instruction set of the including stage file, so that no two stage files share an out-of-line function.
 namespace ODRPO_ISA::group {
 
-/// Number types of a group's sums. For integer scores: exact integers, and float advantages; RealNumbers: double throughout. `still`:
-/// nobody writes the table of terms while it is read. ChangingNumbers are for runs whose running median rewrites the table.
+/// Number types of a group's sums. WholeNumbers, for integer scores: exact integers, and advantages in float. RealNumbers: double. `still`:
+/// nobody writes EstimatorView::term while it is read. ChangingNumbers are for runs whose running median rewrites this table.
 struct WholeNumbers {
   using I = std::int32_t;
   using Wide = std::int64_t;  ///< for sums of squares

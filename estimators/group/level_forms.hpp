@@ -9,8 +9,8 @@
 
 namespace odrpo::ODRPO_ISA::group {
 
-/// One pass over the levels (or gaps) k = from..to. at(k) is the term of level k: `reached` is added to the members that reach it, `centre`
-/// is subtracted from every member. Calls keep(k, sum of `reached` up to k), and returns the sum of `centre`.
+/// Makes one pass over the levels (or gaps) k = from..to. at(k) is what level k adds: `reached` to the members that reach it; `centre` is
+/// subtracted from every member. Calls keep(k, sum of `reached` up to k), and returns the sum of `centre`.
 template <class T, class At, class Keep>
 ODRPO_HD T running_sums(int from, int to, At at, Keep keep) {
   T sum = 0, centre = 0;
@@ -23,8 +23,8 @@ ODRPO_HD T running_sums(int from, int to, At at, Keep keep) {
   return centre;
 }
 
-/// Reads from a level's table the term that applies when `count` members reach the level. `still`: nobody writes the table meanwhile, so a
-/// GPU may read it through its read-only cache.
+/// Reads from one level's part of EstimatorView::term what the level adds when `count` members reach it. `still`: nobody writes the table
+/// meanwhile, so a GPU may read it through its read-only cache.
 template <bool still>
 ODRPO_HD LevelTerm term_at(const float* level, int count) {
   const float* at = level + 2 * count;
@@ -36,7 +36,7 @@ ODRPO_HD LevelTerm term_at(const float* level, int count) {
 #endif
   return {at[0], at[1]};
 }
-/// The table of terms that applies to a group's median; reach(k) = number of members that reach level k.
+/// The part of EstimatorView::term that applies to a group's median; reach(k) = number of members that reach level k.
 template <class Reach>
 ODRPO_HD const float* terms_of(const EstimatorView& e, int levels, Reach reach) {
   if (e.class_size == 0) return e.term;
@@ -187,8 +187,8 @@ ODRPO_HD int members_with(std::uint64_t fields, int b) { return static_cast<int>
 template <class N, class Group>
 inline constexpr bool has_bits = N::exact || std::is_same_v<Group, Sorted<const double*>>;
 
-/// Advantages of a group of integer scores: each bit adds `reached` to members that have it, and `missed` to the others. WholeNumbers read
-/// these two from the table of terms; RealNumbers, for groups with missing scores, compute them.
+/// Computes advantages of a group of integer scores: each bit adds `reached` to members that have it, `missed` to the others. WholeNumbers
+/// read both from EstimatorView::term; RealNumbers, for groups with missing scores, compute them.
 template <class N, class Group, class Out>
 ODRPO_HD void sum_bits(const EstimatorView& e, const Group& g, Out out) {
   const int n = g.reach(g.first()), bits = bits_of(e.levels);

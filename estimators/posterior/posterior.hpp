@@ -21,7 +21,7 @@ namespace odrpo {
 // A state c is a kind of prompt (kernels/shared/judge_model.hpp). Prior: P(c) before any score of the prompt's group is seen. Posterior:
 // P(c | group), after all of them are seen.
 
-/// Stands for the logarithm of a probability of 0. No other scores of a group make up for so small a factor.
+/// Stands for the logarithm of a probability of 0: no other scores of a group make up for a factor as small as e^-700.
 inline constexpr double log_never = -700;
 inline double log_of(double p) { return p > 0 ? std::max(math::log(p), log_never) : log_never; }
 
@@ -133,12 +133,12 @@ class PosteriorGroup {
 
 /// What the votes of one response say about it, for each state c of its prompt; arrays are [states].
 struct VoteRow {
-  std::string votes;             ///< the counts of votes by judge and score, packed as a key
+  std::string votes;             ///< the counts of votes by judge and score, packed into the key of the cache
   std::vector<double> relative;  ///< P(votes | c) over its maximum over states
   std::vector<double> expected;  ///< E[quality | votes, c], levels
   std::vector<double> variance;  ///< Var(quality | votes, c)
   std::vector<double> square;    ///< E[(x - b)^2 | votes, c]; only with prior = "moments"
-  /// Memory that the object takes in the cache of PosteriorVotes, with the key `votes` twice and the cache's own bookkeeping.
+  /// Memory that the object takes in the cache of PosteriorVotes, with its hash key `votes` twice and the cache's own bookkeeping.
   std::size_t bytes() const {
     return 128 + sizeof(VoteRow) + 2 * votes.size() + (relative.size() + expected.size() + variance.size() + square.size()) * sizeof(double);
   }
@@ -161,7 +161,7 @@ class PosteriorVotes {
 
  private:
   struct Sums {
-    std::vector<double> one, quality, variance, square;  ///< [states], of P(response | state) times 1, quality, …
+    std::vector<double> one, quality, variance, square;  ///< [states] sums of P(response | state) times 1, quality, …
   };
   Sums sums_over(std::vector<double> weight) const;
   void divide(Sums& sums) const;

@@ -52,7 +52,7 @@ double log_likelihood(const CallModel& m, std::span<const VoteCount> votes, std:
   return sum_of_logs(of_traits);
 }
 
-/// [width] P(votes | response) over its maximum over responses.
+/// Returns P(votes | response) for each response [width], divided by its maximum over responses.
 std::vector<double> relative_likelihood(const CallModel& m, const VoteStages& stages, std::span<const VoteCount> votes) {
   std::vector<double> likelihood(m.width);
   stages.likelihood(m, votes, likelihood.data());

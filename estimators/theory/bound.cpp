@@ -16,7 +16,7 @@ namespace {
 constexpr double least_probability = 1e-13;  ///< rarer histograms of a prompt are left out
 constexpr double least_pivot = 1e-12;        ///< smaller pivots, relative to the block's largest diagonal element, are rounding
 
-/// Conditional means over a prompt's actions, given their score.
+/// Conditional means over a prompt's actions, given their score; s and g* as in BoundPrompt.
 struct ByScore {
   std::size_t levels, parameters;
   std::vector<double> seen;   ///< [levels] P(score)

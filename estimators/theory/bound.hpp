@@ -1,4 +1,4 @@
-// Computes the best possible advantages for one policy and one judge, as a map from a group's scores, and how far estimators stay below.
+// Computes the best possible advantages for one policy and one judge, as a function of a group's scores, and how far estimators stay below.
 #pragma once
 #include <span>
 #include <vector>
@@ -12,24 +12,24 @@ namespace odrpo {
 struct BoundPrompt {
   std::vector<double> policy;    ///< [actions] probability of the action
   std::vector<double> channel;   ///< [actions][levels] P(score k | action)
-  std::vector<double> score;     ///< [actions][parameters] s = grad log pi(action); its mean under the policy is 0
-  std::vector<double> gradient;  ///< [parameters] g*, gradient of the true quality: of the prompt's alone if its parameters are its own
+  std::vector<double> score;     ///< [actions][parameters] s = grad log pi(action), no judge's score; its mean under the policy is 0
+  std::vector<double> gradient;  ///< [parameters] g*, gradient of the true quality; of this prompt's alone if it has parameters of its own
 };
 
 /// Equally likely prompts, and batches of groups of `members` rollouts.
 struct BoundProblem {
   int levels = 0, members = 0;
   bool shared = false;  ///< all prompts share their parameters; else each prompt has its own, and a batch has every prompt once
-  int batch = 1;        ///< B, prompts of a batch, drawn independently; changes R below only if parameters are shared
+  int batch = 1;        ///< B, prompts of a batch, drawn independently; changes UpdateMoments' R only if parameters are shared
   std::vector<BoundPrompt> prompts;
   std::size_t parameters() const { return prompts.front().gradient.size(); }
 };
 
-/// Moments of the update u = sum over a batch's groups and members of A(h, k) s. The map A has an advantage for each histogram h of a
-/// group's scores and each score k in it (HistogramIndex). Its efficiency is R(A) = (E<u, g*>)^2 / (E|u|^2 |g*|^2), 0..1. On a spherical
-/// loss, a step along u gains this share of what a step along g* gains, if each has its best length. Notation: b(h, k) =
-/// E[1_h sum over i with score k of <s_i, g*>]; S = E of the sums of <s_i, s_j>, block-diagonal in h; M A = E of one group's update.
-/// Up to factors of B, E<u, g*> = b'A and E|u|^2 = A'(S + (B - 1) M'M)A; the second term is 0 if prompts have parameters of their own.
+/// Moments of the update u = sum over a batch's groups and members of A(h, k) s, s and g* as in BoundPrompt. The map A has an advantage for
+/// each histogram h of a group's scores and each score k in it (HistogramIndex). Its efficiency is R(A) = (E<u, g*>)^2 / (E|u|^2 |g*|^2): on
+/// a spherical loss, the share that a step along u gains of what a step along g* gains, each at its best length. Notation: b(h, k) = E[1_h
+/// sum over members i with score k of <s_i, g*>]; S = E of the sums of <s_i, s_j>, block-diagonal in h; M A = E of one group's update. Up to
+/// factors of B, E<u, g*> = b'A and E|u|^2 = A'(S + (B - 1) M'M)A; the second term is 0 if prompts have parameters of their own.
 class UpdateMoments {
  public:
   /// Throws Failure(Exit::limits) where `levels` and `members` give too many histograms.
@@ -40,9 +40,9 @@ class UpdateMoments {
   double probability(std::size_t histogram) const { return probability_[histogram]; }  ///< of a histogram; mean over prompts
   /// The map A that maximises R: a solution of (S + (B - 1) M'M) A = b; 0 for histograms that never occur.
   std::vector<double> best_map() const;
-  /// R of a map [entries]; NaN if the map is 0 everywhere.
+  /// The efficiency R of a map [entries of index()]; NaN if the map is 0 everywhere.
   double efficiency(std::span<const double> map) const;
-  /// The map times the factor that gives the members' advantages a mean square of 1.
+  /// Returns the map times the factor that gives the members' advantages a mean square of 1.
   std::vector<double> scaled(std::vector<double> map) const;
 
  private:
@@ -64,8 +64,8 @@ class UpdateMoments {
 /// theory_refusal() refuses.
 std::vector<double> estimator_map(const EstimatorConfig& config, std::span<const double> values, const HistogramIndex& index);
 
-/// E cos(u, g*) of each map by Monte Carlo, from the first `batches` batches of the random key `key`, which all maps share. If each prompt
-/// has parameters of its own, g* is the gradient for the prompts of the batch.
+/// What mean_cosines() estimates for each map: E cos(u, g*), u and g* of UpdateMoments, from the first `batches` batches of the random key
+/// `key`. All maps share these batches. If each prompt has parameters of its own, g* is the gradient for the prompts of the batch.
 struct MeanCosine {
   double mean = 0, error = 0;   ///< mean cosine, and its standard error
   double less = 0, less_error = 0;  ///< mean difference from the first map's cosine, and its standard error

@@ -14,15 +14,15 @@ namespace odrpo {
 
 /// The most elementary steps that one exact computation may take; they need some seconds.
 inline constexpr double most_theory_work = 1e9;
-/// Estimated steps of a sum over all histograms of `members` scores, at `each` steps per histogram. Throws Failure(Exit::limits) if they
-/// are more than most_theory_work.
+/// Returns the estimated steps of a sum over all histograms of `members` scores, at `each` steps per histogram. Throws
+/// Failure(Exit::limits) if they are more than most_theory_work.
 double check_histogram_work(int levels, int members, double each);
 
 // Notation: K levels, groups of M members, p_k = probability of level k (sum 1). s = histogram of the other members' levels, drawn from the
 // multinomial Multi(M-1, p); S_n = all histograms of n members. f_k(s) = advantage of a member at level k beside others with histogram s.
 
-/// F_k(p) = dh/dp_k = E_{s ~ Multi(M-1, p)} f_k(s): the expected advantage of a member at level k. Sums over all C(M+K-2, K-1) histograms
-/// of others. Throws Failure(Exit::limits) if that would take too long, and for a setting that theory_refusal() refuses.
+/// The field F_k(p) = E_{s ~ Multi(M-1, p)} f_k(s): the expected advantage of a member at level k, and dJ/dp_k if there is a scalar objective J.
+/// Sums over all C(M+K-2, K-1) histograms s. Throws Failure(Exit::limits) if that would take too long, or if theory_refusal() refuses the setting.
 std::vector<double> update_field(const TheorySetting& setting, std::span<const double> p);
 
 /// Cosine of the field F with grad E[r] = R (the values of the levels). Both are taken in the tangent space of the simplex, where a common
@@ -51,7 +51,7 @@ struct MeanCurl {
   double all = 0, pairs = 0;
   double histograms = 0;  ///< number of histograms in S_(M-2)
 };
-/// Uses C_ij = D_ij + D_jK + D_Ki, D_ab = A_a - A_b, A_k = advantage of level k in the group s + e_a + e_b. Throws as update_field().
+/// Computes it by C_ij = D_ij + D_jK + D_Ki, D_ab = A_a - A_b, A_k = advantage of level k in the group s + e_a + e_b. Throws as update_field().
 MeanCurl mean_absolute_curl(const TheorySetting& setting);
 /// Estimated elementary steps of mean_absolute_curl(). Throws as mean_absolute_curl().
 double mean_curl_work(const TheorySetting& setting);
@@ -97,8 +97,8 @@ double channel_field_work(const TheorySetting& setting, std::size_t kinds);
 std::optional<std::string> objective_refusal(const EstimatorConfig& config, int members, double median);
 
 /// The potential of a level: H_k(P) = (1/M) sum over x = 0..M-1 of (t_k(x) - u_k(x)) Pr(Bin(M, P) > x). P = `reach` = Pr(score >= k); t_k
-/// and u_k are those of leave_one_out(). Its slope is E[t_k(x) - u_k(x)], x ~ Bin(M-1, P). Of a bit: per unit of its weight 2^b, P = Pr(the
-/// score has the bit). Throws Failure if objective_refusal() refuses.
+/// and u_k come from leave_one_out() of definition.hpp. Its slope is E[t_k(x) - u_k(x)], x ~ Bin(M-1, P). Of a bit: per unit of its weight
+/// 2^b, P = Pr(the score has the bit). Throws Failure if objective_refusal() refuses.
 double level_potential(const EstimatorConfig& config, int level, int members, double median, double reach);
 
 /// The limit of level_potential() for M -> infinity, up to a constant, of odrpo without eps under `paper`. Uniform weight: 2 asin(sqrt P)
@@ -108,11 +108,11 @@ double limit_potential(const EstimatorConfig& config, int level, double median, 
 /// The reason why limit_potential() has no formula for a config; nullopt if it has one.
 std::optional<std::string> limit_refusal(const EstimatorConfig& config, double median);
 
-/// The objective J = sum over m = 2..K of (R_m - R_(m-1)) H_m(P_m), reach[m-2] = P_m; by bits J = sum over b of 2^b H(Q_b), Q_b = Pr(r - 1
-/// has the bit b). `members` = 0 takes limit_potential() for H.
+/// The objective J = sum over m = 2..K of (R_m - R_(m-1)) H_m(P_m), H = level_potential(), reach[m-2] = P_m; by bits J = sum over b of 2^b
+/// H(Q_b), Q_b = Pr(r - 1 has the bit b). `members` = 0 takes limit_potential() for H.
 double objective(const EstimatorConfig& config, std::span<const double> values, int members, double median, std::span<const double> reach);
 
-/// The paper's objective, (2/pi) sum over m of Delta_m asin(sqrt P_m): the limit objective of odrpo(grpo) with uniform weight, over pi.
+/// The paper's objective, (2/pi) sum over m of Delta_m asin(sqrt P_m): 1/pi times the limit objective of odrpo(grpo) with uniform weight.
 double paper_objective(std::span<const double> values, std::span<const double> reach);
 
 /// reach[m-2] = P_m = p_m + .. + p_K for m = 2..K: the probability of level m or above.

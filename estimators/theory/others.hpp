@@ -10,8 +10,8 @@
 
 namespace odrpo {
 
-/// Forms of levels. With c_k others at level k or above, a member at level j gets sum_{k <= j} t_k(c_k) + sum_{k > j} u_k(c_k); t_k and u_k
-/// are those of leave_one_out(), times Delta_k.
+/// OthersMap for forms of levels. If c_k others are at level k or above, a member at level j gets sum_{k <= j} t_k(c_k) + sum_{k > j}
+/// u_k(c_k). t_k and u_k are Delta_k times those that leave_one_out() of definition.hpp computes for level k.
 class LevelOthers {
  public:
   explicit LevelOthers(const TheorySetting& setting);
@@ -27,16 +27,16 @@ class LevelOthers {
   MedianRule rule_;
   bool reads_median_;
   std::vector<double> reached_, missed_;   ///< [medians][levels][members + 1] LevelShares by count, times Delta_k and the weight
-  std::vector<int> reach_;                 ///< c_k of the others
+  std::vector<int> reach_;                 ///< c_k: number of the others at level k or above
   int at_least_[2] = {0, 0};               ///< [lower, upper]: a level that so many members reach is at most the median
   int top_[2][3] = {};                     ///< [lower, upper][n]: highest level that at_least_ members reach, if n more reach it
   std::vector<double> up_, down_;          ///< sum_{k <= j} t_k(c_k), sum_{k >= j} u_k(c_k)
   std::vector<std::vector<double>> sums_;  ///< by median: sum_{k <= j} t_k(c_k) - u_k(c_k)
-  std::vector<std::uint64_t> made_;        ///< by median: the now_ for which sums_ was computed
-  std::uint64_t now_ = 0;                  ///< number of the current `others`
+  std::vector<std::uint64_t> made_;        ///< by median: value of now_ when sums_ was computed
+  std::uint64_t now_ = 0;                  ///< number of calls of read()
 };
 
-/// Forms of rewards with one divisor for the whole group: (R_k - mean) factor(sum, sum of squares).
+/// OthersMap for forms of rewards with one divisor for the group: (R_k - mean) factor(sum of x, sum of x^2), x = R_k - R_1 of each member.
 class ScaledOthers {
  public:
   explicit ScaledOthers(const TheorySetting& setting);
@@ -53,7 +53,7 @@ class ScaledOthers {
   std::vector<double> x_;  ///< R_k - R_1
 };
 
-/// All other forms: calls group_advantages() for each own level.
+/// OthersMap for all other forms: calls group_advantages() for each own level.
 class AnyOthers {
  public:
   explicit AnyOthers(const TheorySetting& setting) : setting_(setting) {}
@@ -65,8 +65,8 @@ class AnyOthers {
   std::vector<int> group_;
 };
 
-/// f_k(s), the advantage at level k beside others with the histogram s, and its differences, by the fastest of the three classes above.
-/// Throws Failure(Exit::limits) for a setting that theory_refusal() refuses.
+/// Computes f_k(s), the advantage at level k if the other members have the histogram s, and its differences, by the fastest of the three
+/// classes above. Throws Failure(Exit::limits) for a setting that theory_refusal() refuses.
 class OthersMap {
  public:
   explicit OthersMap(const TheorySetting& setting);
@@ -82,7 +82,7 @@ class OthersMap {
   /// Sets out[k] to the advantage of a member at level k of a group with these counts by level; 0 at levels without a member.
   void advantages(std::span<const int> counts, std::span<double> out);
   /// Elementary steps (2-3 ns each) of one number of gains(), of one number of differences() and of one call of advantages(), roughly
-  /// measured. Limits on work use them.
+  /// measured. field.hpp compares sums of them with most_theory_work.
   double gain_cost() const { return gain_cost_; }
   double difference_cost() const { return difference_cost_; }
   double group_cost() const;

@@ -76,8 +76,8 @@ void for_each_histogram(int levels, int members, Visit visit) {
   }
 }
 
-/// Numbers the entries of a map from (histogram, level) to a number, with an entry for each level that occurs in a histogram. Histograms
-/// are in the order of for_each_histogram(), levels ascending.
+/// Numbers all pairs of a histogram and a level that occurs in it, the entries of arrays that have a number for each pair (maps).
+/// Histograms are in the order of for_each_histogram(), levels ascending.
 class HistogramIndex {
  public:
   HistogramIndex(int levels, int members) : levels_(levels), members_(members), side_(static_cast<std::size_t>(members) + 2) {

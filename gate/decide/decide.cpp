@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -71,6 +73,23 @@ std::optional<GateVerdict> verdict_of(const GateCase& c, const GateRules& rules,
 
 }  // namespace
 
+void Refusals::add(bool of_candidate, const Refusal& refusal) {
+  if (of[of_candidate].says.empty()) of[of_candidate] = refusal;
+}
+
+std::optional<GateVerdict> Refusals::verdict() const {
+  if (of[0].failed || of[1].failed) return GateVerdict::failed;
+  return of[0].says.empty() && of[1].says.empty() ? std::nullopt : std::optional(GateVerdict::skipped);
+}
+
+bool Refusals::candidate_failed() const { return of[1].failed && !of[0].failed; }
+
+std::string Refusals::text() const {
+  if (of[0].says.empty() && of[1].says.empty()) return "";
+  if (of[0].says.empty()) return "the candidate " + of[1].says;
+  return "the baseline " + of[0].says + (of[1].says.empty() ? "" : "; the candidate " + of[1].says);
+}
+
 double GateEstimate::ratio() const { return std::exp(mean); }
 double GateEstimate::ratio_lo() const { return std::exp(lo); }
 double GateEstimate::ratio_hi() const { return std::exp(hi); }
@@ -100,7 +119,9 @@ double session_drift(std::span<const std::vector<std::vector<double>>> cases) {
   return counted > 0 ? std::max(least_drift, std::sqrt(std::max(beyond / counted, 0.0))) : least_drift;
 }
 
-void judge_look(std::span<GateCase> cases, const GateRules& rules) {
+void judge_look(std::span<GateCase> all, const GateRules& rules) {
+  std::vector<std::reference_wrapper<GateCase>> cases;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(cases), [](const GateCase& c) { return !c.refusals.verdict(); });
   int blocks = 0;
   for (GateCase& c : cases) {
     if (c.verdict) continue;

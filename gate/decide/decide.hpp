@@ -16,14 +16,32 @@
 namespace odrpo {
 
 /// In the order in which they are tried: the first that holds is the case's verdict.
-enum class GateVerdict { different, void_control, slower, faster, same, inconclusive };
+enum class GateVerdict { different, failed, skipped, void_control, slower, faster, same, inconclusive };
 inline constexpr Word<GateVerdict> gate_verdict_words[] = {
     {GateVerdict::different, "different", "the candidate's checksum differs; those of the two baseline processes are equal"},
+    {GateVerdict::failed, "failed", "a side fails the case: an error, no time, not run"},
+    {GateVerdict::skipped, "skipped", "a side skips the case"},
     {GateVerdict::void_control, "void", "the second baseline process is itself slower or faster than the first: this host was too noisy"},
     {GateVerdict::slower, "slower", "the interval lies above the limit"},
     {GateVerdict::faster, "faster", "the interval lies below 1 / the limit"},
     {GateVerdict::same, "same", "the interval lies within 3 % of no change"},
     {GateVerdict::inconclusive, "inconclusive", "none of these after the last look"},
+};
+
+/// What a program says of a case instead of a time.
+struct Refusal {
+  std::string says;     ///< "says: no GPU"; printable; empty: it has a time
+  bool failed = false;  ///< else it skips the case
+};
+
+/// What the sides say of a case instead of a time: the first of each. It is then not compared.
+struct Refusals {
+  std::array<Refusal, 2> of;  ///< baseline, candidate
+
+  void add(bool of_candidate, const Refusal& refusal);
+  std::optional<GateVerdict> verdict() const;  ///< failed or skipped; none: both have times
+  bool candidate_failed() const;               ///< and the baseline did not: the candidate's fault
+  std::string text() const;                    ///< "the candidate says: no GPU"
 };
 
 struct GateRules {
@@ -54,6 +72,7 @@ struct GateCase {
   /// [sessions][blocks] ln(time) of a stored baseline, each session at least 2 blocks; `change` is ln(time) of the candidate then. Empty:
   /// pairs.
   std::vector<std::vector<double>> stored;
+  Refusals refusals;                   ///< if any, the case has a verdict and no estimates
   bool differs = false;                ///< the candidate's checksum is another, or changes; those of both baseline processes are always one
   std::optional<GateVerdict> verdict;  ///< none: to be measured on
   GateEstimate estimate, control_estimate;  ///< at the last look that it took part in
@@ -69,7 +88,7 @@ inline constexpr double least_drift = 0.015;
 
 /// A look at all cases of a gate. The undecided ones have measured equally many blocks, which is one of rules.looks; they get estimates,
 /// and a verdict where one holds (inconclusive only at the last look). Decided cases keep verdict, estimate and p, and count in Holm's
-/// correction. Candidates and controls are two families.
+/// correction; refused ones do not. Candidates and controls are two families.
 void judge_look(std::span<GateCase> cases, const GateRules& rules);
 
 /// The smallest slow-down (0.02 = 2 %) that an estimate of this spread would have found 19 times of 20.

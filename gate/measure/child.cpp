@@ -1,5 +1,4 @@
-// The end of processes that outlive a gate's children: this process adopts them, kills them and reaps them. And commands that it starts for
-// what they print.
+// Ends processes that outlive a gate's children: adopts, kills and reaps them. Also runs commands for what they print.
 #include "gate/measure/child.hpp"
 
 #include <dirent.h>
@@ -30,7 +29,7 @@ std::string file_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The parent of a process: the second word behind the name, which stands in brackets; 0 where it has ended.
+/// The parent of a process: in /proc/PID/stat the second word behind the name in brackets. 0 if the process has ended.
 pid_t parent_of(pid_t pid) {
   const std::string stat = file_text(fmt::format("/proc/{}/stat", pid));
   const std::size_t name_end = stat.rfind(')');
@@ -68,7 +67,7 @@ std::vector<pid_t> children_but(const std::vector<pid_t>& inherited) {
   return out;
 }
 
-/// Reaps what has ended. True where a child is left that is not inherited.
+/// Reaps ended children. True if a child is left that was not inherited.
 bool reap(const std::vector<pid_t>& inherited) {
   while (true) {
     const pid_t got = waitpid(-1, nullptr, WNOHANG);
@@ -78,7 +77,7 @@ bool reap(const std::vector<pid_t>& inherited) {
   }
 }
 
-/// Kills children until none is left, for a few seconds at most; what they were.
+/// Kills children until none is left, for a few seconds at most. Returns at most three of them as text.
 std::vector<std::string> end_children(const std::vector<pid_t>& inherited) {
   std::vector<std::string> out;
   std::vector<pid_t> seen;

@@ -1,4 +1,4 @@
-// What gates start: command lines, rules of their processes, the end of what outlives these, and temporary folders.
+// Declares what gates start: command lines, rules of their processes, the end of orphans, and temporary folders.
 #pragma once
 #include <fmt/format.h>
 #include <stdlib.h>
@@ -24,13 +24,12 @@ namespace odrpo {
 /// Failure usage, which names the flag.
 std::vector<std::string> command_words(std::string_view flag, const std::string& text);
 
-/// The program of the words, found in PATH, with this process's environment and PYTHONHASHSEED=0 where that is unset (Python's sets and
-/// dictionaries then have one order). Failure io where there is no such program, with the flag.
+/// The program of the words, found in PATH. Its environment is this process's, with PYTHONHASHSEED=0 if that is unset. (Python's sets and
+/// dictionaries then have one order.) Failure io, with the flag, where there is no such program.
 Command find_command(std::string_view flag, std::vector<std::string> words);
 
-/// Makes the strings and pointers that the kernel puts on a new process's stack equally many bytes, by variables that mean nothing: the
-/// place of the stack changes times by some percent (Mytkowicz et al. 2009, "Producing Wrong Data Without Doing Anything Obviously
-/// Wrong!").
+/// Makes the strings and pointers that the kernel puts on a new process's stack equally many bytes, by variables without meaning. The place
+/// of the stack changes times by some percent (Mytkowicz et al. 2009, "Producing Wrong Data Without Doing Anything Obviously Wrong!").
 void make_equally_long(std::span<Command*> commands);
 
 /// What a gate's processes share. `stop` is set by a signal.
@@ -42,33 +41,33 @@ struct ChildRules : ProcessRules {
                      .stopped = "stopped; a gate saves nothing, the same command begins again"} {}
 };
 
-/// While alive, orphans of children become this process's children, so that nothing is left running. One at a time. Children that this
-/// process has before are left alone.
+/// While alive, orphans of children become this process's children, so that nothing is left running. One at a time. Leaves alone the
+/// children that this process had before.
 class ChildKeeper {
  public:
   ChildKeeper();   ///< Failure io
   ~ChildKeeper();  ///< kills and reaps what is left
   ChildKeeper(const ChildKeeper&) = delete;
   ChildKeeper& operator=(const ChildKeeper&) = delete;
-  /// With no Process alive: kills and reaps what processes have left behind. Failure runs_failed, which names it, if there is any.
+  /// With no Process alive: kills and reaps processes that were left behind. Failure runs_failed, which names them, if there were any.
   void no_orphans(const std::string& who);
 
  private:
   std::vector<pid_t> inherited_;
 };
 
-// A command that a gate starts for what it prints: git, cmake, a program's --version.
+// Commands that a gate runs for their output: git, cmake, a program's --version.
 
 struct RunOutput {
   bool good = false;
   std::string output;  ///< stdout, of which the last 64 KiB at least are kept
   std::string said;    ///< for messages: "exit code 128; its stderr ends: …"
 };
-/// Runs it with empty stdin. `flag`: which of the gate's flags wants it, for messages. Failure io where it cannot be started; runs_failed
-/// where it takes longer than the deadline or leaves processes behind.
+/// Runs it with empty stdin. `flag`: the gate's flag that needs it, for messages. Failure io where it cannot be started; runs_failed where
+/// it takes longer than the deadline or leaves processes behind.
 RunOutput run_output(const std::string& flag, const std::vector<std::string>& words, const ChildRules& rules, ChildKeeper& keeper);
 
-// A folder below TMPDIR that goes with everything in it.
+// A folder below TMPDIR that is removed with everything in it.
 
 /// Failure io where none can be made.
 struct TemporaryFolder {

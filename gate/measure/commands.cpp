@@ -1,4 +1,4 @@
-// The command lines that a gate starts: split into words, found in PATH, and padded to equal length.
+// Prepares the command lines that a gate starts: splits them into words, finds them in PATH, and pads them to equal length.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -64,7 +64,7 @@ void make_equally_long(std::span<Command*> commands) {
   std::size_t pointers = 0, bytes = 0;
   for (const Command* c : commands) pointers = std::max(pointers, stack_pointers(*c));
   for (Command* c : commands) {
-    // also where none is missing: the last one takes the bytes
+    // every command gets a variable, also without missing pointers: the last one takes the bytes
     for (int i = 0; stack_pointers(*c) < pointers + 1; ++i) c->environment.push_back(fmt::format("{}{}=", pad_name, i));
     bytes = std::max(bytes, stack_bytes(*c));
   }

@@ -1,4 +1,4 @@
-// Counts that need no clock: what this host has for them, the processor's counter, a library that counts allocations, and callgrind.
+// Counts instructions and allocations by the processor's counter, a preloaded library, and callgrind.
 #include "gate/measure/counts.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* library_name = "libodrpo-count-allocations.so";
 
-/// Beside the program, as it is built; or where it is installed.
+/// The library beside the program, as it is built, or where it is installed.
 std::string find_library() {
   std::error_code error;
   const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
@@ -37,7 +37,7 @@ std::string find_library() {
   return "";
 }
 
-/// Within 0.1 % of their middle, or within the noise; of five one may be away: what a library caches or grows now and then.
+/// True if totals are within 0.1 % of their median or within the noise. One of five may differ: libraries cache or grow now and then.
 bool agree(const std::vector<double>& totals, double noise) {
   const double middle = quartiles(totals).median;
   const auto away =
@@ -136,7 +136,7 @@ GateCount count_of(const char* what, const char* by, const std::vector<double>& 
   const double noise = count_noise(what);
   return {what,
           by,
-          std::max(quartiles(base).median, 0.0),  // a difference of totals, which may vary by some
+          std::max(quartiles(base).median, 0.0),  // a difference of totals that vary a little may be below 0
           std::max(quartiles(other).median, 0.0),
           agree(base, noise) && agree(other, noise),
           {*least, *other_least},
@@ -153,8 +153,8 @@ void add_count(std::vector<GateCount>& to, const char* what, const char* by, con
 namespace {
 
 namespace fs = std::filesystem;
-constexpr double slower_under_valgrind = 100;  // by which deadlines are longer there
-constexpr double most_waiting = 10;            // wall over CPU time: more is charged too, else a process that hangs costs nothing
+constexpr double slower_under_valgrind = 100;  // deadlines are this many times longer there
+constexpr double most_waiting = 10;            // wall over CPU time; wall time beyond it is charged too: a process may hang
 constexpr const char* no_time = "not within a minute of CPU time, which is what --counts auto gives to callgrind";
 
 /// Adds to `spent` the CPU time of the processes that end while it lives, or a part of the wall time where they mostly wait.
@@ -214,7 +214,8 @@ void Callgrind::count(std::vector<GateCount>& to, const std::function<double(Sid
   } catch (const Failure& failure) {
     if (failure.code != Exit::runs_failed && failure.code != Exit::io) throw;
     const std::string what = fmt::format("under callgrind, {}", failure.what());
-    if (tools_.callgrind_seconds == 0) throw Failure(failure.code, what + "; --counts off measures without it");
+    if (tools_.callgrind_seconds == 0 && dynamic_cast<const RefusedUnderTool*>(&failure) == nullptr)
+      throw Failure(failure.code, what + "; --counts off measures without it");
     if (why_not_.empty()) why_not_ = seconds_left() > 0 ? what : no_time;
     return;
   }

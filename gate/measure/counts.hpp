@@ -1,4 +1,4 @@
-// Counts that need no clock: instructions and allocations of a case's repetition on both sides of a gate.
+// Counts what needs no clock: instructions and allocations of a case's repetition on both sides of a gate.
 #pragma once
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 
 namespace odrpo {
 
-/// How --counts says it: automatic takes what is there, perf events first, and counts with callgrind for a minute of CPU time at most.
+/// Words of --counts. automatic takes what the host has, perf events first; callgrind then counts for a minute of CPU time at most.
 enum class CountWish { automatic, perf, callgrind, off };
 inline constexpr Word<CountWish> count_words[] = {
     {CountWish::automatic, "auto", "perf events where allowed, else callgrind for a minute of CPU time, else none"},
@@ -24,15 +24,15 @@ inline constexpr Word<CountWish> count_words[] = {
     {CountWish::off, "off", "no counts"},
 };
 
-/// What counts on this host.
+/// The counters that this host has.
 struct CountTools {
   bool perf = false;                            ///< the processor's counter, in user space
   std::string valgrind;                         ///< the program; empty: not to be used
   double callgrind_seconds = 0;  ///< of CPU time, after which callgrind counts no further case; 0 = no limit, and it must succeed
-  std::string allocations_library;              ///< which counts as it is preloaded; empty: none
-  std::string no_instructions, no_allocations;  ///< why there is nothing that counts them; empty: there is
+  std::string allocations_library;              ///< counts when it is preloaded; empty: none
+  std::string no_instructions, no_allocations;  ///< why nothing counts them; empty: something does
 };
-/// Failure usage where the wish cannot be had.
+/// Failure usage where this host lacks the wished counter.
 CountTools find_count_tools(CountWish wish);
 
 inline constexpr const char* by_perf = "perf events";             ///< GateCount::by
@@ -43,13 +43,13 @@ inline constexpr int live_counts = 5;  ///< how often programs are counted as th
 /// Counts of a gate's cases.
 struct Counts {
   std::vector<std::vector<GateCount>> of_case;
-  std::string no_instructions, no_allocations;  ///< why a case has none, where one has none: the first reason
+  std::string no_instructions, no_allocations;  ///< why a case has no such count, where one has none: the first reason
 };
 /// None so far.
 Counts no_counts(const CountTools& tools, std::size_t cases);
 
-/// Calls `live`, which counts programs as they run. Where one fails with the library of allocations, drops the library from `tools`, says
-/// so in why_not and calls again; what fails then is the program's own Failure.
+/// Calls `live`, which counts programs as they run. If it fails with the library of allocations, drops the library from `tools`, gives the
+/// reason in why_not and calls `live` again. A second failure is the program's own.
 template <class Live>
 void count_live(CountTools& tools, std::string& why_not, const Live& live) {
   if (!tools.allocations_library.empty()) {
@@ -63,6 +63,12 @@ void count_live(CountTools& tools, std::string& why_not, const Live& live) {
   }
   live();
 }
+
+/// A program that refuses a case under a tool.
+struct RefusedUnderTool : Failure {
+  RefusedUnderTool(Side side, const Refusal& refusal)
+      : Failure(Exit::runs_failed, fmt::format("the {} {}", side_names[side], refusal.says)) {}
+};
 
 /// Totals of a process and its children since it began; nothing where it is not counted.
 struct CountTotals {
@@ -89,16 +95,16 @@ class LiveCounters {
 /// Opens an event of perf_event_open(2) on a process that is about to execute its program, its children included; -1 with errno.
 int open_event(unsigned type, unsigned long long config, pid_t pid);
 
-/// The middle of several totals of each side, at least 0: exact where all, of five or more four in five, are within 0.1 % or count_noise()
-/// of it.
+/// The median of several totals of each side, at least 0. Exact where all totals are within 0.1 % or count_noise() of it; of five or more,
+/// four in five suffice.
 GateCount count_of(const char* what, const char* by, const std::vector<double>& baseline, const std::vector<double>& candidate);
-/// Of a program that is measured alone, both sides have its totals: what is stored takes the other side's place later.
+/// A program that is measured alone gives both sides its totals. A stored baseline replaces the other side's later.
 template <class Totals>
 void for_one_alone(const GateCommands& commands, Totals (&of)[2]) {
   if (commands.alone()) of[1 - commands.measured[0]] = of[commands.measured[0]];
 }
 
-/// Adds count_of() where both sides have been counted.
+/// Adds count_of() where both sides were counted.
 void add_count(std::vector<GateCount>& to, const char* what, const char* by, const std::vector<double>& baseline,
                const std::vector<double>& candidate);
 
@@ -106,20 +112,20 @@ void add_count(std::vector<GateCount>& to, const char* what, const char* by, con
 
 inline constexpr const char* by_callgrind = "callgrind";  ///< GateCount::by
 
-/// Callgrind's turn in a gate: counts one case after the other; under --counts auto for a minute of CPU time, or ten minutes of waiting.
+/// Counts cases with callgrind, one after the other; under --counts auto for a minute of CPU time, or ten minutes of waiting.
 class Callgrind {
  public:
   Callgrind(const CountTools& tools, const GateCommands& commands) : tools_(tools), commands_(commands) {}
 
-  /// Is it to count, and has it time for another case?
+  /// True if callgrind is to count and has time for another case.
   bool wanted();
-  /// Adds the instructions of a case to `to`; `of_side` counts them once, here twice on each side. Under --counts auto a case that fails
-  /// is left without; else Failure as `of_side` throws, and it says that Valgrind ran.
+  /// Adds the instructions of a case to `to`; `of_side` counts them once, and is called twice for each side. Under --counts auto a case
+  /// that fails gets no count, nor does one that a program refuses under callgrind; else Failure as `of_side` throws, with a note on it.
   void count(std::vector<GateCount>& to, const std::function<double(Side)>& of_side);
-  /// Runs `use` with the command as Valgrind starts it and rules that are as patient as that needs, and adds up what its processes report.
-  /// Failure as `use` throws; runs_failed where Valgrind reports nothing.
+  /// Runs `use` with the command under Valgrind and with longer deadlines. Returns the sum of what its processes report. Failure as `use`
+  /// throws; runs_failed where Valgrind reports nothing.
   double total(const Command& command, const std::function<void(const Command&, const ChildRules&)>& use);
-  /// Puts into `why_not` why a case was left without, if one was.
+  /// Sets `why_not` to the reason why a case has no count, if one has none.
   void say_why_not(std::string& why_not) const;
 
  private:

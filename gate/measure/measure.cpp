@@ -1,4 +1,4 @@
-// Measuring for a gate: blocks until every case is decided.
+// Measures blocks of a gate's cases until every case is decided.
 #include "gate/measure/measure.hpp"
 
 #include <fmt/format.h>
@@ -60,6 +60,17 @@ void Checksums::add(Side side, const std::string& text) {
   }
 }
 
+void CaseAnswer::set_time(double time) {
+  if (is_time(time)) ns = time;
+  else refusal = {"gives a time that is not between 0.001 and 1e18 ns", true};
+}
+
+void CaseBlock::add(const Turn& turn, const CaseAnswer& answer, Checksums& checksums) {
+  if (answer.refused()) return refusals.add(turn.side == candidate, answer.refusal);
+  checksums.add(turn.side, answer.checksum);
+  if (turn.counts) add(turn, answer.ns);
+}
+
 std::vector<std::size_t> random_order(std::size_t n, Random& random) {
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -100,6 +111,13 @@ int random_core(Random& random) {
   return cores.empty() ? -1 : cores[random() % cores.size()];
 }
 
+std::vector<std::size_t> GateKind::accepted() const {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    if (!refused.contains(i)) out.push_back(i);
+  return out;
+}
+
 std::vector<std::vector<double>> logarithms(std::span<const std::vector<double>> sessions) {
   std::vector<std::vector<double>> out(sessions.begin(), sessions.end());
   for (auto& session : out)
@@ -107,37 +125,67 @@ std::vector<std::vector<double>> logarithms(std::span<const std::vector<double>>
   return out;
 }
 
+namespace {
+
+/// A run before its first block: stored checksums, and the cases that are refused already.
+GateRun begun(const GateKind& kind, std::span<const StoredCase> stored) {
+  const std::size_t n = kind.cases.size();
+  GateRun run{std::vector<GateCase>(n), std::vector<Checksums>(n), std::vector<std::vector<double>>(n), std::vector<double>(n)};
+  for (std::size_t i = 0; i < n; ++i) run.decisions[i].name = kind.cases[i];
+  for (std::size_t i = 0; i < stored.size(); ++i) run.checksums[i] = {stored[i].checksum, stored[i].varies};
+  for (const auto& [i, refusals] : kind.refused) {
+    run.decisions[i].refusals = refusals;
+    run.decisions[i].verdict = refusals.verdict();
+  }
+  return run;
+}
+
+std::vector<std::size_t> undecided(const GateRun& run) {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < run.decisions.size(); ++i)
+    if (!run.decisions[i].verdict) out.push_back(i);
+  return out;
+}
+
+/// Measures a block of these cases. A case that a side refuses has its verdict then: different, if it was known to be so.
+std::vector<CaseBlock> block_of(const GateKind& kind, std::span<const std::size_t> active, GateRun& run) {
+  std::vector<CaseBlock> blocks(active.size());
+  std::vector<Checksums*> checksums;
+  for (const std::size_t i : active) checksums.push_back(&run.checksums[i]);
+  kind.block(active, blocks, checksums);
+  for (std::size_t k = 0; k < active.size(); ++k) {
+    GateCase& c = run.decisions[active[k]];
+    c.differs = checksums[k]->differs();
+    c.refusals = blocks[k].refusals;
+    if (!c.refusals.verdict()) continue;
+    c.verdict = c.differs ? GateVerdict::different : *c.refusals.verdict();
+    c.estimate = c.control_estimate = {};
+  }
+  return blocks;
+}
+
+}  // namespace
+
 GateRun measure(const GateKind& kind, const MeasureHow& how) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   const std::size_t n = kind.cases.size();
-  GateRun run;
-  run.decisions.resize(n);
-  run.checksums.resize(n);
-  for (std::size_t i = 0; i < how.stored.size(); ++i) {
-    run.checksums[i] = {how.stored[i].checksum, how.stored[i].varies};
-    run.decisions[i].stored = logarithms(how.stored[i].sessions);
-  }
-  run.cpu.resize(n);
+  GateRun run = begun(kind, how.stored);
+  for (std::size_t i = 0; i < how.stored.size(); ++i) run.decisions[i].stored = logarithms(how.stored[i].sessions);
   std::vector<std::vector<double>> times(n);
-  for (std::size_t i = 0; i < n; ++i) run.decisions[i].name = kind.cases[i];
   int blocks = 0;
   const GateRules& rules = how.rules;
   GateRules now = rules;
-  for (std::size_t look = 0; look < rules.looks.size(); ++look) {
-    std::vector<std::size_t> active;
-    for (std::size_t i = 0; i < n; ++i)
-      if (!run.decisions[i].verdict) active.push_back(i);
-    if (active.empty()) break;
-    std::vector<Checksums*> checksums;
-    for (const std::size_t i : active) checksums.push_back(&run.checksums[i]);
+  for (std::size_t look = 0; look < rules.looks.size() && !undecided(run).empty(); ++look) {
     for (; blocks < rules.looks[look] && !run.out_of_time; ++blocks) {
+      const std::vector<std::size_t> active = undecided(run);
+      if (active.empty()) break;
       how.tell({blocks, rules.looks[look], active.size(), n});
-      std::vector<CaseBlock> measured(active.size());
-      kind.block(active, measured, checksums);
+      const std::vector<CaseBlock> measured = block_of(kind, active, run);
       for (std::size_t k = 0; k < active.size(); ++k) {
         const CaseBlock& b = measured[k];
         GateCase& c = run.decisions[active[k]];
+        if (c.verdict) continue;
         how.record(active[k], b);
         if (b.ns[baseline].empty()) {
           c.change.push_back(std::log(quartiles(b.ns[candidate]).median));
@@ -150,8 +198,7 @@ GateRun measure(const GateKind& kind, const MeasureHow& how) {
       }
       run.out_of_time = how.max_seconds > 0 && blocks > 0 && std::chrono::duration<double>(Clock::now() - begin).count() > how.max_seconds;
     }
-    for (const std::size_t i : active) run.decisions[i].differs = run.checksums[i].differs();
-    // out of time is a last look
+    // when time is out, this look is the last
     if (run.out_of_time) now.looks = {blocks};
     if (how.each_alone) {
       for (GateCase& c : run.decisions) judge_look({&c, 1}, now);
@@ -162,7 +209,18 @@ GateRun measure(const GateKind& kind, const MeasureHow& how) {
   }
   for (std::size_t i = 0; i < how.stored.size(); ++i)
     for (const auto& session : how.stored[i].sessions) times[i].insert(times[i].end(), session.begin(), session.end());
-  for (auto& t : times) run.baseline_ns.push_back(quartiles(t).median);
+  for (std::size_t i = 0; i < n; ++i)
+    if (!times[i].empty()) run.baseline_ns[i] = quartiles(times[i]).median;
+  return run;
+}
+
+GateRun compare_checksums(const GateKind& kind, std::span<const StoredCase> stored) {
+  GateRun run = begun(kind, stored);
+  const std::vector<std::size_t> active = undecided(run);
+  if (active.empty()) return run;
+  block_of(kind, active, run);
+  for (GateCase& c : run.decisions)
+    if (c.differs) c.verdict = GateVerdict::different;
   return run;
 }
 
@@ -170,18 +228,20 @@ GateSession measure_alone(const GateKind& kind, int blocks, double max_seconds, 
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   const std::size_t n = kind.cases.size();
-  GateSession out{std::vector<std::vector<double>>(n), std::vector<Checksums>(n)};
-  std::vector<std::size_t> all(n);
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  std::vector<Checksums*> checksums;
-  for (auto& sums : out.checksums) checksums.push_back(&sums);
+  GateRun run = begun(kind, {});
+  GateSession out{std::vector<std::vector<double>>(n), {}, {}};
   for (int block = 0; block < blocks; ++block) {
     if (block >= 2 && max_seconds > 0 && std::chrono::duration<double>(Clock::now() - begin).count() > max_seconds) break;
-    tell({block, blocks, n, n});
-    std::vector<CaseBlock> measured(n);
-    kind.block(all, measured, checksums);
-    for (std::size_t i = 0; i < n; ++i) out.ns[i].push_back(quartiles(measured[i].ns[baseline]).median);
+    const std::vector<std::size_t> active = undecided(run);
+    if (active.empty()) break;
+    tell({block, blocks, active.size(), n});
+    const std::vector<CaseBlock> measured = block_of(kind, active, run);
+    for (std::size_t k = 0; k < active.size(); ++k)
+      if (!run.decisions[active[k]].verdict) out.ns[active[k]].push_back(quartiles(measured[k].ns[baseline]).median);
   }
+  out.checksums = std::move(run.checksums);
+  for (std::size_t i = 0; i < n; ++i)
+    if (run.decisions[i].verdict) out.refused[i] = run.decisions[i].refusals;
   return out;
 }
 

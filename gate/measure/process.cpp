@@ -1,4 +1,4 @@
-// The kind process: whole commands, by wall clock and CPU time.
+// Measures whole commands (the kind process) by wall clock and CPU time.
 #include <fmt/format.h>
 #include <wordexp.h>
 
@@ -24,7 +24,7 @@ ProcessRun run_process(const char* who, const Command& command, const ChildRules
     Process process(who, command, rules, start);
     const ProcessEnd end = process.finish([&](std::string_view bytes) { sum.add(bytes.data(), bytes.size()); }, "the command");
     run.wall_ns = std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
-    run.cpu_ns = std::max(1e9 * end.cpu_seconds, 1.0);  // nothing measured is no time
+    run.cpu_ns = std::max(1e9 * end.cpu_seconds, 1.0);  // a measured 0 is no time
     if (!end.good()) fail(Exit::runs_failed, "{}: the command ended with {}{}", who, end.text(), process.last_words());
   }
   keeper.no_orphans(who);
@@ -33,7 +33,7 @@ ProcessRun run_process(const char* who, const Command& command, const ChildRules
 }
 
 GateKind process_kind(const GateCommands& commands, ChildKeeper& keeper, const std::string& name, std::uint64_t seed) {
-  GateKind kind{{name}, {1}, "wall", {}};
+  GateKind kind{{name}, {1}, "wall", {}, {}};
   const auto random = std::make_shared<Random>(seed);
   const auto warm = std::make_shared<bool>(false);
   kind.block = [&commands, &keeper, random, warm](std::span<const std::size_t>, std::span<CaseBlock> blocks,

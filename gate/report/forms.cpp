@@ -1,4 +1,4 @@
-// A gate's report as JSON, Markdown, a figure and a page of text. In JSON what is not finite is null.
+// Writes a gate's report as JSON, Markdown, a figure and a page of text. Numbers that are not finite are null in JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -74,7 +74,7 @@ std::string gate_json(const GateReport& r) {
                  {"pairs_per_block", pairs_per_block}}}};
   json["fail_on"] = Json::array();
   for (const GateVerdict v : r.fail_on.verdicts)
-    json["fail_on"].push_back(word_of(std::span<const Word<GateVerdict>>(gate_verdict_words), v));
+    json["fail_on"].push_back(verdict_word(v));
   if (r.fail_on.counts) json["fail_on"].push_back("counts");
   json["instructions_by"] = r.counted_by;
   json["allocations_by"] = r.allocations_by;
@@ -190,7 +190,11 @@ std::string gate_svg(const GateReport& r) {
     const GateCase& c = r.decisions[rows[k]];
     const double y = top + row_height * (static_cast<double>(k) + 0.5);
     out += fmt::format("<text x=\"8\" y=\"{:.1f}\">{}</text>\n", y + 4, markup_text(short_text(c.name, 40)));
-    if (c.estimate.blocks == 0) continue;
+    if (c.estimate.blocks == 0) {
+      out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" fill=\"{}\">{}</text>\n", x(0) + 6, y + 4, colour(r, rows[k]),
+                         verdict_word(r, rows[k]));
+      continue;
+    }
     const auto percent = [](double ratio) { return 100 * (ratio - 1); };
     out += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" stroke-width=\"2\"/>\n",
                        x(percent(c.estimate.ratio_lo())), y, x(percent(c.estimate.ratio_hi())), y, colour(r, rows[k]));
@@ -212,7 +216,7 @@ constexpr std::size_t most_left_out = 5, most_sentences = 20;
 
 bool speaks(const GateReport& r, std::size_t i) { return notable(r, i) || r.measured[i].checksum_varies; }
 
-/// Of the commands' CPU time, which decides nothing.
+/// A sentence on the commands' CPU time, which decides nothing.
 std::string cpu_sentence(const GateMeasurement& m) {
   const MeanInterval e = mean_interval(m.cpu, 0.95);
   return fmt::format("CPU time: {:.3f} [{:.3f}, {:.3f}] times the baseline's (95 %, n = {} blocks); it decides nothing.", std::exp(e.mean),

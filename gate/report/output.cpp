@@ -1,4 +1,4 @@
-// Where a gate's reports go, and findings as CI systems read them: JUnit's XML, GitHub's workflow commands, the Markdown summary of a job.
+// Writes a gate's reports, and its findings as CI systems read them: JUnit's XML, GitHub's workflow commands, the summary of a job.
 #include "gate/report/output.hpp"
 
 #include <fmt/format.h>
@@ -64,8 +64,11 @@ std::string attribute(std::string_view text) { return markup_text(short_text(tex
 
 std::string findings_junit(const Findings& f) {
   const auto failures = std::count_if(f.found.begin(), f.found.end(), [](const Finding& x) { return !x.failure.empty(); });
+  const auto skipped =
+      std::ssize(f.left_out) + std::count_if(f.found.begin(), f.found.end(), [](const Finding& x) { return x.skipped; });
   const std::string totals = fmt::format(R"(tests="{}" failures="{}" errors="0" skipped="{}" time="{:.3f}")",
-                                         f.found.size() + f.left_out.size(), failures, f.left_out.size(), f.seconds);
+                                         f.found.size() + f.left_out.size(), failures, skipped,
+                                         f.seconds);
   std::string out =
       fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n  <testsuite name=\"odrpo-bench gate\" {0}>\n", totals);
   out += "    <properties>\n";
@@ -76,7 +79,8 @@ std::string findings_junit(const Findings& f) {
     out += fmt::format("    <testcase classname=\"gate.{}\" name=\"{}\" time=\"{:.9f}\">", attribute(f.kind), attribute(found.name),
                        found.seconds);
     const std::string sentence = markup_text(found.sentence);
-    if (found.failure.empty()) out += fmt::format("\n      <system-out>{}</system-out>\n    ", sentence);
+    if (found.skipped) out += fmt::format("\n      <skipped message=\"{}\"/>\n    ", sentence);
+    else if (found.failure.empty()) out += fmt::format("\n      <system-out>{}</system-out>\n    ", sentence);
     else out += fmt::format("\n      <failure type=\"{}\" message=\"{}\"/>\n    ", found.failure, sentence);
     out += "</testcase>\n";
   }

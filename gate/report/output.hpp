@@ -1,4 +1,4 @@
-// Where a gate's reports go: --junit, --markdown with its figure, and annotations of GitHub.
+// Writes a gate's reports: --junit, --markdown with its figure, and annotations of GitHub.
 #pragma once
 #include <functional>
 #include <string>
@@ -11,7 +11,7 @@ namespace odrpo {
 /// Where the figure beside --markdown goes; empty: nowhere, since GitHub shows no file beside a job's summary.
 std::string figure_path(const std::string& markdown);
 
-/// Refuses, before any work is done, reports that cannot be written; `figure`: a figure goes beside --markdown. Failure io.
+/// Refuses reports that cannot be written, before any work is done. `figure`: a figure goes beside --markdown. Failure io.
 void check_gate_outputs(const GateOptions& options, bool figure);
 
 /// A job's summary, and the figure beside it.
@@ -19,8 +19,8 @@ struct GateSummary {
   std::function<std::string(const std::string& figure)> markdown;  ///< `figure`: the name of the figure's file; empty: there is none
   std::string svg;                                                 ///< empty: no figure
 };
-/// Writes what was asked for: files, and annotations to stderr where GITHUB_ACTIONS=true. What $GITHUB_STEP_SUMMARY holds stays. Failure
-/// io.
+/// Writes the files that were asked for, and annotations to stderr where GITHUB_ACTIONS=true. Keeps what $GITHUB_STEP_SUMMARY holds.
+/// Failure io.
 void write_gate_outputs(const GateOptions& options, const Findings& findings, const GateSummary& summary);
 
 }  // namespace odrpo

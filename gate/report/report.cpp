@@ -1,4 +1,4 @@
-// What a gate's decisions mean: order, failures, exit code.
+// Derives order, failures and exit code from a gate's verdicts and counts.
 #include "gate/report/report.hpp"
 
 #include <fmt/format.h>
@@ -20,20 +20,22 @@ bool named(const GateReport& r, GateVerdict verdict) {
   return std::find(all.begin(), all.end(), verdict) != all.end();
 }
 
-bool undecided(GateVerdict v) { return v == GateVerdict::void_control || v == GateVerdict::inconclusive; }
+bool undecided(GateVerdict v) { return v == GateVerdict::void_control || v == GateVerdict::inconclusive || v == GateVerdict::skipped; }
 
 /// 0 is worst.
-int badness(const std::optional<GateVerdict>& verdict) {
-  if (!verdict) return 6;
-  switch (*verdict) {
+int badness(const GateCase& c) {
+  if (!c.verdict) return 9;
+  switch (*c.verdict) {
     case GateVerdict::different: return 0;
-    case GateVerdict::slower: return 1;
-    case GateVerdict::void_control: return 2;
-    case GateVerdict::inconclusive: return 3;
-    case GateVerdict::faster: return 4;
+    case GateVerdict::failed: return c.refusals.candidate_failed() ? 1 : 5;
+    case GateVerdict::slower: return 2;
+    case GateVerdict::void_control: return 3;
+    case GateVerdict::inconclusive: return 4;
+    case GateVerdict::skipped: return 6;
+    case GateVerdict::faster: return 7;
     case GateVerdict::same: break;
   }
-  return 5;
+  return 8;
 }
 
 }  // namespace
@@ -54,6 +56,8 @@ bool counts_changed(const GateReport& r, std::size_t i) {
   return std::any_of(counts.begin(), counts.end(), [](const GateCount& c) { return c.reported(); });
 }
 
+bool compared(const GateReport& r, std::size_t i) { return i >= r.decisions.size() || !r.decisions[i].refusals.verdict(); }
+
 bool notable(const GateReport& r, std::size_t i) {
   const auto& v = r.decisions[i].verdict;
   return (v && *v != GateVerdict::same && *v != GateVerdict::faster) || counts_changed(r, i);
@@ -62,16 +66,17 @@ bool notable(const GateReport& r, std::size_t i) {
 void say_counted_by(GateReport& r, const std::string& no_instructions, const std::string& no_allocations) {
   const auto said = [&](const char* what, const std::string& why) {
     std::set<std::string> by;
-    std::size_t counted = 0, varying = 0;
-    for (const GateMeasurement& m : r.measured)
-      for (const GateCount& c : m.counts) {
+    std::size_t counted = 0, varying = 0, all = 0;
+    for (std::size_t i = 0; i < r.measured.size(); ++i) {
+      all += compared(r, i);
+      for (const GateCount& c : r.measured[i].counts) {
         if (c.what != what) continue;
         by.insert(c.by);
         ++counted, varying += !c.exact;
       }
+    }
     if (counted == 0) return "none: " + why;
     std::string out = joined(by, {}, " and ");
-    const std::size_t all = r.measured.size();
     if (counted < all) out += fmt::format(" ({} of {} cases; the others: {})", counted, all, why);
     if (varying > 0) out += fmt::format("; counts of one side differ in {} of {} cases, which are not compared", varying, all);
     return out;
@@ -100,7 +105,7 @@ void judge_counts(GateReport& r) {
   bool differs = false;
   for (std::size_t i = 0; i < r.decisions.size(); ++i) {
     auto& verdict = r.decisions[i].verdict;
-    differs |= verdict == GateVerdict::different;
+    differs |= verdict == GateVerdict::different || r.decisions[i].refusals.candidate_failed();
     if (!verdict && !counted(r.measured[i], "instructions") && !counts_changed(r, i)) verdict = GateVerdict::inconclusive;
   }
   if (const std::string why = why_nothing_counted(r); !differs && !why.empty()) throw Failure(Exit::no_baseline, why);
@@ -111,16 +116,20 @@ std::vector<std::size_t> worst_first(const GateReport& r) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto key = [&](std::size_t i) {
     const double lo = r.decisions[i].estimate.blocks > 0 ? r.decisions[i].estimate.lo : 0;
-    return std::tuple(badness(r.decisions[i].verdict), !counts_changed(r, i), -lo);
+    return std::tuple(badness(r.decisions[i]), !counts_changed(r, i), -lo);
   };
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
   return order;
 }
 
-bool fails(const GateReport& r, std::size_t i) {
-  const auto& verdict = r.decisions[i].verdict;
-  return (verdict && named(r, *verdict)) || (r.fail_on.counts && counts_changed(r, i));
+bool fails_by_verdict(const GateReport& r, std::size_t i) {
+  const GateCase& c = r.decisions[i];
+  if (c.verdict == GateVerdict::failed)
+    return c.refusals.candidate_failed() && (named(r, GateVerdict::failed) || named(r, GateVerdict::different));
+  return c.verdict && named(r, *c.verdict);
 }
+
+bool fails(const GateReport& r, std::size_t i) { return fails_by_verdict(r, i) || (r.fail_on.counts && counts_changed(r, i)); }
 
 int gate_exit(const GateReport& r) {
   Exit exit = Exit::ok;

@@ -1,4 +1,4 @@
-// What a gate has measured and decided, and its forms: a page of text, JSON, Markdown with a figure, findings for CI systems.
+// Defines a gate's report and its forms: a page of text, JSON, Markdown with a figure, findings for CI systems.
 #pragma once
 #include <fmt/format.h>
 
@@ -14,17 +14,18 @@
 
 namespace odrpo {
 
-// What a gate of any kind has found, as CI systems are told: JUnit, annotations of GitHub, a job summary.
+// Findings of a gate of any kind for CI systems: JUnit, annotations of GitHub, a job summary.
 
-/// A case, a cell or a limit. Texts are those of programs and files: not printable.
+/// A case, a cell or a limit. Texts come from programs and files: not printable.
 struct Finding {
   std::string name, verdict, sentence;  ///< the sentence says why it has its verdict; printable
   std::string failure;                  ///< the word for which it fails, mostly the verdict; empty: it does not
-  bool notable = false;                 ///< to be explained, though it may not fail
+  bool notable = false;                 ///< needs an explanation, though it may not fail
   double seconds = 0;
+  bool skipped = false;  ///< was not compared, and does not fail
 };
 
-/// A case that is not compared, and why: "only the baseline has it", "the baseline says: …".
+/// A case that is not compared, and why: "only the baseline has it"; of --save: "failed: the baseline says: …".
 struct GateLeftOut {
   std::string name, why;
 };
@@ -39,14 +40,14 @@ struct Findings {
   double seconds = 0;              ///< of the whole gate
 };
 
-/// JUnit's XML: a test case each; failing ones have a failure, left-out ones are skipped.
+/// JUnit's XML: a test case each; failing ones have a failure; skipped and left-out ones are skipped.
 std::string findings_junit(const Findings& findings);
 /// GitHub's workflow commands ("::error title=…::…"), at most 10 lines: errors for failing findings, warnings for other notable ones.
 std::string findings_annotations(const Findings& findings);
 /// A summary of a CI job: a table of verdicts and sentences.
 std::string findings_markdown(const Findings& findings);
 
-/// Text in a cell or a line of Markdown: no markup of Markdown or HTML means anything.
+/// Text for a cell or a line of Markdown, in which no markup of Markdown or HTML has an effect.
 std::string markdown_text(std::string_view text);
 
 /// A count of a case's repetition on both sides: "instructions", "allocations".
@@ -61,7 +62,7 @@ struct GateCount {
   bool reported() const;  ///< exact, changed by more than reported_change and count_noise(), and the totals of the sides do not overlap
 };
 inline constexpr double reported_change = 0.005;
-/// Counts that mean nothing: a request and its answer allocate a few times more or less by the digits of their numbers.
+/// Differences of counts up to this mean nothing: a request allocates a few times more or less by the digits of its numbers.
 double count_noise(std::string_view what);
 
 /// A case of the gate beside its decision (GateReport::decisions at the same place).
@@ -76,7 +77,8 @@ struct GateMeasurement {
   bool checksum_varies = false;    ///< the baseline's differ from repetition to repetition: not compared
 };
 
-/// Words of --fail-on: every verdict but same, and a change of counts. The default is that of a gate that measures times.
+/// Words of --fail-on: every verdict but same, and a change of counts. `different` includes a candidate that fails. The default is that of
+/// a gate that measures times.
 struct GateFailOn {
   std::vector<GateVerdict> verdicts = {GateVerdict::slower, GateVerdict::different};
   bool counts = false;
@@ -100,33 +102,38 @@ struct GateReport {
   double seconds = 0;          ///< of the whole gate
 };
 
-/// Puts into counted_by and allocations_by what has counted: "none: <why>" where no case has such a count, "callgrind (3 of 9 cases; the
-/// others: <why>)" where some have; and in how many cases it does not agree with itself.
+/// Sets counted_by and allocations_by. "none: <why>" where no case has such a count; "callgrind (3 of 9 cases; the others: <why>)" where
+/// some have. Adds in how many cases the counts of one side differ.
 void say_counted_by(GateReport& report, const std::string& no_instructions, const std::string& no_allocations);
-/// Has a count of this case changed so that it is reported?
+/// True if no side refuses this case.
+bool compared(const GateReport& report, std::size_t i);
+/// True if a count of this case has changed enough to be reported.
 bool counts_changed(const GateReport& report, std::size_t i);
-/// Has this case to be explained: a verdict other than same and faster, or a count that changed?
+/// True if this case needs an explanation: a verdict other than same and faster, or a changed count.
 bool notable(const GateReport& report, std::size_t i);
-/// Has the case an exact count of this that is more than noise on a side?
+/// True if the case has an exact count of this kind that is above the noise on a side.
 bool counted(const GateMeasurement& measurement, std::string_view what);
 /// "nothing was counted: …", where no case has such a count; else empty.
 std::string why_nothing_counted(const GateReport& report);
-/// Of a gate without times: a case is inconclusive where no instructions were compared and no count has changed, since it may do any amount
-/// of work then. Failure no_baseline where nothing was counted, and no checksum differs.
+/// Judges a gate without times. A case is inconclusive if no instructions were compared and no count has changed: it may do any amount of
+/// work. Failure no_baseline where nothing was counted, no checksum differs and the candidate fails no case.
 void judge_counts(GateReport& report);
 
-/// Places of the cases, worst first: by verdict (different, slower, void, inconclusive, faster, same), then those whose counts changed,
-/// then by the ratio's lower bound, highest first.
+/// Places of the cases, worst first. Order: verdict (different, failed by the candidate, slower, void, inconclusive, failed otherwise,
+/// skipped, faster, same), then cases with changed counts,
+/// then the ratio's lower bound, highest first.
 std::vector<std::size_t> worst_first(const GateReport& report);
 
-/// Does this case fail by `fail_on`? Only different, slower, faster and counts are failures of exit code 10; void and inconclusive of 11.
+/// True if this case fails by `fail_on`. Exit code 10: different, failed, slower, faster and counts; 11: void, inconclusive and skipped. A
+/// failed case fails only by the candidate's fault.
 bool fails(const GateReport& report, std::size_t i);
-/// ok, different (10) where a case is so by fail_on, else inconclusive (11) where one is void or inconclusive by fail_on.
+bool fails_by_verdict(const GateReport& report, std::size_t i);  ///< and not by counts alone
+/// ok; different (10) where a case fails by another verdict than void, inconclusive or skipped, or by counts; else inconclusive (11).
 int gate_exit(const GateReport& report);
 
 /// 80 columns: what was compared, one line a case (ratio, interval, verdict; counts that changed), worst first, and the outcome.
 std::string gate_text(const GateReport& report);
-/// Everything, blocks included, so that the decisions can be computed again (`out_of_time`: the last look came after the blocks there are).
+/// Everything with all blocks, so that decisions can be computed again (`out_of_time`: the last look came after the blocks there are).
 std::string gate_json(const GateReport& report);
 /// The cases as findings, worst first.
 Findings gate_findings(const GateReport& report);
@@ -140,11 +147,16 @@ std::string gate_svg(const GateReport& report);
 /// One printable line of at most `width` columns; what is too long loses its middle. Hostile text in, harmless text out.
 std::string short_text(std::string_view text, std::size_t width);
 
-/// Lines without what a CI system takes for a command of its own: at the beginning of a line ("::stop-commands::x") or in it ("##[error]",
-/// "##vso[…]").
+/// Replaces what a CI system reads as a command: at the beginning of a line ("::stop-commands::x") or in it ("##[error]", "##vso[…]").
 std::string without_ci_commands(std::string text);
 
-/// JSON, in whose texts such words are escaped.
+/// Line and column (in bytes) of a byte of a text; all from 1.
+struct TextPlace {
+  std::size_t line, column;
+};
+TextPlace place_of(std::string_view text, std::size_t byte);
+
+/// JSON in whose texts such words are escaped.
 std::string ci_safe_json(std::string json);
 
 /// "1 slower, 2 same": how many have each verdict.
@@ -157,8 +169,8 @@ std::string verdict_counts(const Words& words, const List& list) {
   return out;
 }
 
-std::string verdict_word(const GateReport& report,
-                         std::size_t i);  ///< "slower"; "counts" where time was not measured and counts changed, else "-"
+std::string verdict_word(GateVerdict verdict);  ///< "slower"
+std::string verdict_word(const GateReport& report, std::size_t i);  ///< "counts" where time was not measured and counts changed, else "-"
 /// Why a case fails: its verdict's word, or "counts"; empty where it does not.
 std::string failure_word(const GateReport& report, std::size_t i);
 std::string ratio_text(const GateEstimate& estimate);     ///< "1.052"; "1.23e+04"

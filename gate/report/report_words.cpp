@@ -1,4 +1,4 @@
-// Words and numbers that the forms of a gate's report share.
+// Writes the words and numbers that the forms of a gate's report share.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,12 +12,10 @@
 namespace odrpo {
 namespace {
 
-std::string_view word_for(GateVerdict v) { return word_of(std::span<const Word<GateVerdict>>(gate_verdict_words), v); }
-
-/// A ratio; of two blocks an interval may reach far.
+/// A ratio; the interval of two blocks may be very wide.
 std::string times_text(double ratio) { return ratio < 1000 ? fmt::format("{:.3f}", ratio) : fmt::format("{:.2e}", ratio); }
 
-/// Of an inconclusive case without times.
+/// The sentence of an inconclusive case without times.
 std::string uncounted_text(const GateMeasurement& m) {
   return fmt::format("inconclusive: no instructions were compared{}{}", counted(m, "allocations") ? "; allocations have not changed" : "",
                      m.checksum.empty() || m.checksum_varies ? "" : "; checksums are equal");
@@ -39,21 +37,26 @@ std::string without_ci_commands(std::string text) {
   return text;
 }
 
+TextPlace place_of(std::string_view text, std::size_t byte) {
+  const std::string_view before = text.substr(0, std::min(byte, text.size()));
+  const auto lines = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
+  return {lines + 1, std::max<std::size_t>(before.size() - (before.rfind('\n') + 1), 1)};  // npos + 1 is 0
+}
+
 std::string ci_safe_json(std::string json) {
   for (std::size_t at = 0; (at = json.find("##", at)) != std::string::npos;) json.replace(at, 1, "\\u0023");
   return json;
 }
 
+std::string verdict_word(GateVerdict v) { return std::string(word_of(std::span<const Word<GateVerdict>>(gate_verdict_words), v)); }
 std::string verdict_word(const GateReport& r, std::size_t i) {
-  if (r.decisions[i].verdict) return std::string(word_for(*r.decisions[i].verdict));
+  if (r.decisions[i].verdict) return verdict_word(*r.decisions[i].verdict);
   return counts_changed(r, i) ? "counts" : "-";
 }
 
 std::string failure_word(const GateReport& r, std::size_t i) {
   if (!fails(r, i)) return "";
-  const auto& verdict = r.decisions[i].verdict;
-  const auto& words = r.fail_on.verdicts;
-  return verdict && std::find(words.begin(), words.end(), *verdict) != words.end() ? verdict_word(r, i) : "counts";
+  return fails_by_verdict(r, i) ? verdict_word(r, i) : "counts";
 }
 
 std::string ratio_text(const GateEstimate& e) { return times_text(e.ratio()); }
@@ -76,30 +79,31 @@ std::string outcome_text(const GateReport& r) {
 }
 
 std::string rules_text(const GateReport& r) {
-  std::string words = joined(r.fail_on.verdicts, word_for);
+  std::string words = joined(r.fail_on.verdicts, [](GateVerdict v) { return verdict_word(v); });
   if (r.fail_on.counts) add_item(words, "counts");
   return fmt::format("kind {}, limit {:g} %, fails on {}", r.kind, 100 * r.rules.limit, words.empty() ? "nothing" : words);
 }
 
 std::string intervals_sentence(const GateReport& r) {
-  if (!r.timed) return "No time was measured.";
-  int least = 0, most = 0;
+  int least = 0, most = 0, cases = 0;
   for (const GateCase& c : r.decisions) {
+    if (c.estimate.blocks == 0) continue;
     least = least == 0 ? c.estimate.blocks : std::min(least, c.estimate.blocks);
     most = std::max(most, c.estimate.blocks);
+    ++cases;
   }
+  if (cases == 0) return r.timed ? "No time was compared." : "No time was measured.";
+  const std::string holm = cases > 1 ? fmt::format(" and wider by Holm's correction over {} cases", cases) : "";
+  const std::string blocks = least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most);
   if (r.stored_sessions > 0)
     return fmt::format("Ratio: candidate / stored baseline, {} time. Intervals: {:g} %{}, Welch's t over n = {} blocks of {} repetitions and "
                        "{} stored session{}, with a spread of {:.1f} % from session to session; same: within {:g} %.",
                        r.measured.empty() ? "cpu" : r.measured[0].clock, 100 * (1 - r.rules.alpha),
-                       r.decisions.size() > 1 ? fmt::format(" and wider by Holm's correction over {} cases", r.decisions.size()) : "",
-                       least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most), pairs_per_block, r.stored_sessions,
-                       r.stored_sessions == 1 ? "" : "s", 100 * r.rules.drift, 100 * r.rules.same) +
+                       holm, blocks, pairs_per_block, r.stored_sessions, r.stored_sessions == 1 ? "" : "s", 100 * r.rules.drift, 100 * r.rules.same) +
            (r.out_of_time ? " Stopped by --max-seconds." : "");
   return fmt::format("Ratio: candidate / baseline, {} time. Intervals: {:g} %{}, Student t over n = {} blocks of {} pairs.",
                      r.measured.empty() ? "cpu" : r.measured[0].clock, 100 * (1 - r.rules.alpha),
-                     r.decisions.size() > 1 ? fmt::format(" and wider by Holm's correction over {} cases", r.decisions.size()) : "",
-                     least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most), pairs_per_block) +
+                     holm, blocks, pairs_per_block) +
          (r.out_of_time ? " Stopped by --max-seconds." : "");
 }
 
@@ -107,6 +111,7 @@ std::string case_sentence(const GateReport& r, std::size_t i) {
   const GateCase& c = r.decisions[i];
   const GateMeasurement& m = r.measured[i];
   std::vector<std::string> parts;
+  const std::string refusals = c.refusals.text();
   const std::string ratio =
       c.estimate.blocks > 0 ? fmt::format("{} {} times the baseline's time", ratio_text(c.estimate), interval_text(c.estimate)) : "";
   if (c.verdict) switch (*c.verdict) {
@@ -114,7 +119,10 @@ std::string case_sentence(const GateReport& r, std::size_t i) {
         parts.push_back(fmt::format("different: checksum {} where the baseline has {}", checksum_text(m.candidate_checksum),
                                     checksum_text(m.checksum)));
         if (!ratio.empty()) parts.push_back(ratio);
+        if (!refusals.empty()) parts.push_back(refusals);
         break;
+      case GateVerdict::failed: parts.push_back("failed: " + refusals); break;
+      case GateVerdict::skipped: parts.push_back("skipped: " + refusals); break;
       case GateVerdict::slower: parts.push_back(fmt::format("slower: {}, limit {:g}", ratio, 1 + r.rules.limit)); break;
       case GateVerdict::faster: parts.push_back(fmt::format("faster: {}", ratio)); break;
       case GateVerdict::void_control:
@@ -144,7 +152,7 @@ Findings gate_findings(const GateReport& r) {
       {},     r.seconds};
   for (const std::size_t i : worst_first(r))
     out.found.push_back({r.decisions[i].name, verdict_word(r, i), case_sentence(r, i), failure_word(r, i), notable(r, i),
-                         1e-9 * r.measured[i].baseline_ns});
+                         1e-9 * r.measured[i].baseline_ns, !compared(r, i) && !fails(r, i)});
   return out;
 }
 

@@ -11,7 +11,7 @@ struct DeviceFacts {
   int major = 0, minor = 0;  ///< compute capability
   int multiprocessors = 0;
   double memory_bytes = 0, free_bytes = 0, cache_bytes = 0;  ///< free_bytes: free memory when it was opened; cache: the L2 cache
-  double block_bytes = 0;                                    ///< most shared memory of a block
+  double block_bytes = 0;                                    ///< most shared memory of a block of threads, bytes
   std::string trouble;                                       ///< why this program cannot use the device; empty = it can
 };
 

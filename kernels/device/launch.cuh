@@ -13,7 +13,7 @@ struct Grid {
   std::size_t shared_bytes = 0;
 };
 
-/// The stream of a launch, with the source line that asked for it.
+/// The stream on which a kernel is launched, with the source line that asked for the launch.
 struct LaunchOn {
   const Stream& stream;
   Asked from;

@@ -76,7 +76,7 @@ void check(cublasStatus_t status, const char* doing, Asked from) {
                 std::string("cuBLASLt cannot ") + doing + ": " + functions().text(status) + " [cuBLASLt at " + line_of(from) + "]");
 }
 
-// All on which cuBLASLt's choice of an algorithm depends: a product's shape, and by how many bytes its matrices are aligned.
+// The key under which a Choice is kept: a product's shape, and by how many bytes its matrices are aligned. cuBLASLt's choice depends on these.
 using Key = std::array<std::int64_t, 11>;
 std::int64_t alignment(const void* p) {
   const auto at = reinterpret_cast<std::uintptr_t>(p) | 256;

@@ -25,8 +25,8 @@ class ProductLibrary {
   void* handle_ = nullptr;
 };
 
-/// Matrix products on the current device. Asks cuBLASLt once per shape how to multiply. The scratch belongs to this object; so equal calls
-/// give equal bits, as long as only one stream uses the object at a time.
+/// Multiplies matrices on the current device. Asks cuBLASLt once for each shape how to multiply. The scratch memory belongs to this object;
+/// so equal calls give equal bits, as long as only one stream uses the object at a time.
 class DeviceProducts {
  public:
   DeviceProducts(ProductPrecision precision, std::shared_ptr<ProductLibrary> library, Asked from = Asked::current());

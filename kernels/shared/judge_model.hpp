@@ -9,10 +9,10 @@
 
 namespace odrpo {
 
-/// Moments of a world on the scale where the quality x of a prompt's responses is normal, with a centre b of the prompt.
+/// Moments of a world, in units in which the quality x of a prompt's responses is normally distributed, with a centre b of the prompt.
 struct WorldMoments {
-  double mean = 0;      ///< of b over prompts
-  double variance = 0;  ///< of b over prompts
+  double mean = 0;      ///< mean of b over prompts
+  double variance = 0;  ///< variance of b over prompts
   double square = 0;    ///< E[(x - b)^2]
 };
 
@@ -58,7 +58,7 @@ struct CallModel {
   int traits = 1, classes = 1;
   std::vector<double> trait;    ///< [traits] probability
   std::vector<double> quality;  ///< [responses] levels
-  std::vector<double> place;    ///< [responses] quality x on the scale where it is normal; only with prior = "moments"
+  std::vector<double> place;    ///< [responses] quality x in the units of WorldMoments; only with prior = "moments"
   std::size_t width = 0;        ///< responses, rounded up to a multiple of `lanes`
   std::vector<double> call;     ///< [judges][scores][classes][traits][width] P(score of a call); padding 0
   PromptStates prompts;

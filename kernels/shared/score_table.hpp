@@ -1,4 +1,4 @@
-// Stores a table of ratings: readers of score files make it; judges are learned from it and analysed by it.
+// Stores a table of ratings: readers of score files make it; judges are fitted to it and analysed with it.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace odrpo {
 struct ScoreTable {
   static constexpr std::uint8_t unreadable = 0;  ///< level of an answer that the judge gave and that is no number
 
-  /// One sample of one judge: the second answer of judge "b". Responses that have a rating in the same column were rated the same way.
+  /// A column stands for one sample of one judge, such as judge "b"'s second answer. Responses with a rating in one column were rated the same way.
   struct Column {
     std::uint32_t judge;  ///< index into judges
     std::string sample;   ///< sample_id of the file, or its number from 1 where the file has none
@@ -41,6 +41,7 @@ struct ScoreTable {
   std::vector<Response> responses;    ///< prompt after prompt
   std::vector<Prompt> prompts;        ///< in order of prompt_id
   std::vector<std::string> notes;     ///< what a user should know about the file, a sentence each
+  std::vector<std::string> warnings;  ///< what may make its numbers wrong, a sentence each
   bool sample_ids = false;            ///< columns have the file's sample_id; otherwise scores were numbered
 
   int levels() const { return static_cast<int>(values.size()); }
@@ -63,15 +64,15 @@ struct ScoreTable {
 inline constexpr double no_gold = std::numeric_limits<double>::quiet_NaN();
 inline bool has_gold(const ScoreTable::Response& r) { return !std::isnan(r.gold); }
 
-/// Scores of a response that could be read, one after the other: `call(level, column)`.
+/// Calls call(level, column) for each score of a response that could be read, in order of columns.
 template <class Call>
 void for_each_score(const ScoreTable& table, const ScoreTable::Response& r, Call call) {
   for (std::uint32_t i = r.first; i < r.first + r.count; ++i)
     if (table.level[i] != ScoreTable::unreadable) call(static_cast<int>(table.level[i]), table.column[i]);
 }
 
-/// The columns in which every response of the prompt that has a score has a readable one, increasing. The prompt's complete matrix has
-/// these columns, and these responses as rows. Empty when there is none.
+/// Returns, ascending, the columns in which every response of the prompt that has any readable score has one. The prompt's complete matrix
+/// has these columns, and these responses as rows. Returns an empty list if there is none.
 inline std::vector<std::uint32_t> complete_columns(const ScoreTable& table, const ScoreTable::Prompt& prompt) {
   std::vector<std::uint32_t> common, both;
   bool first = true;

@@ -28,7 +28,7 @@ inline Character first_character(std::string_view text) {
   return in_range ? Character{point, bytes} : Character{};
 }
 
-/// True for control characters, which a terminal must not obey, also for those that change the direction of writing or end a line.
+/// True for control characters, and for characters that change the direction of writing or end a line. A terminal must not obey them.
 inline bool is_control(char32_t p) {
   return p < 0x20 || (p >= 0x7F && p < 0xA0) || p == 0x061C || p == 0x200E || p == 0x200F || (p >= 0x2028 && p <= 0x202E) ||
          (p >= 0x2066 && p <= 0x206F);

@@ -11,11 +11,11 @@ bool write_fully(int file, std::string_view bytes);
 /// True if there is a file or folder at the path; false also if that cannot be found out.
 bool exists(const std::string& path);
 
-/// Throws Failure io if the output is the file `input` itself, no regular file, or in a folder that does not exist. Called before any work.
+/// Throws Failure `io` if the output is the file `input` itself, no regular file, or in a folder that does not exist. Call it before any work.
 void check_output(const std::string& path, const std::string& input);
 
 /// A file that is written piece by piece, and appears at its path only when it is complete. Until then an old file stays there. Links in
-/// the path are followed. The members throw Failure io.
+/// the path are followed. The members throw Failure `io`.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);

@@ -73,7 +73,7 @@ struct ProcessRules {
   const std::atomic<bool>* stop{};                               ///< a signal sets it; the process is then killed
   double cpu_seconds = std::numeric_limits<double>::infinity();  ///< CPU time; a process that takes a second more is killed
   const char* deadline_from = "";                                ///< follows the deadline in messages, as " (--deadline)"
-  const char* stopped = "stopped";                               ///< the message of Failure stopped, after `stop`
+  const char* stopped = "stopped";                               ///< the message of Failure `stopped`, thrown after `stop` is set
 };
 
 /// How to start a Process.
@@ -83,15 +83,15 @@ struct ProcessStart {
   std::function<void(pid_t)> before_exec{};  ///< called when the child exists but does not yet execute its program
 };
 
-/// Thrown if a program cannot be started: "{what}: {text of errno}", exit code io.
+/// Thrown if a program cannot be started: "{what}: {text of errno}", exit code `io`.
 struct StartFailure : Failure {
   int error;  ///< errno
   StartFailure(const std::string& what, int e);
 };
 
-/// A running program, in a process group of its own. If it breaks a rule or ends early, members kill it and throw Failure runs_failed; the
-/// message has `who`, what happened, and the end of its stderr. After a stop signal to this process they kill it and throw Failure stopped.
-/// SIGPIPE must be ignored (guard_streams).
+/// A running program, in a process group of its own. If it breaks a rule or ends early, members kill it and throw Failure `runs_failed`.
+/// The message has `who`, what happened, and the end of its stderr. After a stop signal to this process they kill it and throw Failure
+/// `stopped`. SIGPIPE must be ignored (guard_streams).
 class Process {
  public:
   /// Starts the program. Throws StartFailure if it cannot be started.
@@ -116,9 +116,9 @@ class Process {
  private:
   using Clock = std::chrono::steady_clock;
   [[noreturn]] void fail(const std::string& what);
-  [[noreturn]] void refuse_more(std::string_view output);  ///< fails because of output for which nothing asked
+  [[noreturn]] void refuse_more(std::string_view output);  ///< throws, because no request asked for this output
   Clock::time_point deadline() const;
-  void obey_stop();  ///< throws Failure stopped if a signal has set rules_.stop
+  void obey_stop();  ///< throws Failure `stopped` if a signal has set rules_.stop
   /// Waits until a pipe is ready and moves bytes: from `request` to stdin, from stdout to out_, from stderr to errors_. Returns false when
   /// nothing more comes from stdout, because it is closed or the process has ended.
   bool move(std::string_view& request, Clock::time_point until, const std::string& doing);

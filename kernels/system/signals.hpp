@@ -10,8 +10,8 @@ namespace odrpo {
 /// Slurm the user chooses which.
 inline constexpr int stop_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGUSR1};
 
-/// While an object lives, each of the stop signals sets `stop` and prints a message on stderr unless `quiet`. SIGHUP, SIGXCPU and SIGUSR1
-/// stay ignored if they already were. The destructor restores the earlier handlers. Only one object may live at a time.
+/// From constructor to destructor, each of the stop signals sets `stop` and prints a message on stderr unless `quiet`. SIGHUP, SIGXCPU and
+/// SIGUSR1 stay ignored if they already were. The destructor restores the earlier handlers. Only one object may exist at a time.
 class StopOnSignal {
  public:
   StopOnSignal(std::atomic<bool>& stop, bool quiet);

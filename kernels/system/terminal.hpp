@@ -19,7 +19,7 @@ std::size_t stdout_width();
 /// Writes text to stdout; flush_stdout() reports errors.
 void put(std::string_view text);
 
-/// Flushes stdout. Throws Failure io if something could not be written (full disk, closed descriptor), but not if the reader of a pipe has
+/// Flushes stdout. Throws Failure `io` if something could not be written (full disk, closed descriptor), but not if the reader of a pipe has
 /// ended.
 void flush_stdout();
 
@@ -42,8 +42,8 @@ struct TextColumn {
 };
 /// How many terminal columns the widest text of a table column takes.
 std::size_t widest(const TextColumn& column);
-/// Prints a table with as many columns side by side as fit into `width`. The other columns follow below, each time with the first column
-/// again. Columns after the first stay together in groups of `together`. No line ends with blanks.
+/// Returns the text of a table with as many columns side by side as fit into `width`. The other columns follow below, each time with the
+/// first column again. Columns after the first stay together in groups of `together`. No line ends with blanks.
 std::string side_by_side(const std::vector<TextColumn>& columns, std::size_t width, std::size_t together = 1);
 
 /// Breaks `text` into lines that begin with `indent` blanks; lines after the first begin with `hanging` more.

@@ -86,7 +86,7 @@ RowVisit SoftmaxPolicy::visit(std::uint32_t row, std::uint32_t place) const {
   return {row, n, scalars_.pending(last), scalars_.beta1_power(n), scalars_.beta2_power(n), place};
 }
 
-// Applies the rows' pending steps in order of n, so that the loop over pending steps keeps its length from row to row.
+// Applies the pending steps, sorted by their number n: consecutive rows then run the loop over pending steps equally often.
 void SoftmaxPolicy::catch_up(const RowVisit* visits, int count, float* out) {
   int start[longest_memory + 3] = {};
   for (int i = 0; i < count; ++i) ++start[visits[i].n + 1];
@@ -104,7 +104,7 @@ void SoftmaxPolicy::accumulate(const RowVisit* visits, int count, const float* g
   }
 }
 
-// Visits, with a zero gradient, the rows whose pending steps are about to be forgotten.
+// Visits, with a zero gradient, the rows whose pending steps AdamScalars no longer keeps at the next update.
 void SoftmaxPolicy::visit_overdue(int t) {
   if (visited_at_.empty()) return;
   const std::size_t ring = visited_at_.size();

@@ -6,8 +6,8 @@
 
 namespace odrpo::ODRPO_ISA {
 
-// Adam on rows that are visited irregularly. Between visits a row's gradient is zero: its moments only decay, and the missed steps are
-// applied at the next visit.
+// Adam on rows that are visited irregularly. Between visits a row's gradient is zero: its moments only decay. The steps in between are
+// applied at the next visit (RowVisit in stages.hpp).
 
 static void catch_up(const TableRows& rows, const RowVisit* visits, int count, float eps, float* out) {
   const int width = rows.width;

@@ -1,8 +1,8 @@
-// Computes causal attention, forward and backward, with transposed keys, so that a query meets eight keys at once.
+// Computes causal attention, forward and backward, with transposed keys, so that a query is multiplied with eight attention keys at once.
 // Included by transformer_stage.cpp.
 
-// Computes the scores of a scaled query against n keys in blocks of eight, [room / 8][8 parts][8]. Lanes past key n get -1e30, that is
-// probability 0. Returns the largest scores so far, lane by lane.
+// Computes the attention scores of a scaled query against n keys in groups of eight, [room / 8][8 parts][8]. Lanes past key n get -1e30,
+// that is probability 0. Returns the largest attention scores so far, lane by lane.
 template <int parts>
 static inline f32x8 scores(const float* q, const float* keys, int n, float* to, f32x8 largest) {
   constexpr int hw = 8 * parts;
@@ -24,7 +24,7 @@ static inline f32x8 scores(const float* q, const float* keys, int n, float* to, 
   return largest;
 }
 
-// Index of the first element of key j; its element c is 8 c further.
+// Returns the index of the first element of attention key j; its element c is 8 c further.
 static inline int key_place(int head_width, int j) { return j / 8 * 8 * head_width + j % 8; }
 
 static inline f32x8 exponents(float* p, int n, float largest, f32x8 total) {
@@ -52,8 +52,8 @@ static inline void add_values(int n, const float* p, const float* values, int st
   }
 }
 
-// Attends one query of one head to `fixed` keys of the prompt, then `own` keys of the response. Writes probabilities to p [fixed_room |
-// own_room], zeros where there is no key.
+// Computes attention of one query of one head to `fixed` keys of the prompt, then `own` keys of the response. Writes probabilities to
+// p [fixed_room | own_room], zeros where there is no key.
 template <int parts>
 static inline void query(const float* q, int fixed, int fixed_room, const float* fixed_keys, const float* fixed_values, int fixed_stride,
                          int own, int own_room, const float* own_keys, const float* own_values, float* p, float* mixed) {
@@ -151,7 +151,7 @@ struct QueryBlock {
   float *p, *ds;                ///< [n][fixed_room + own_room]: probabilities, gradients of scores
 };
 
-// Gradient by the scores of all queries: ds = p (dp - sum p dp) / sqrt(head width), p = probability, dp = dout . V.
+// Computes the gradient by all queries' attention scores: ds = p (dp - sum p dp) / sqrt(head width), p = probability, dp = dout . V.
 template <int parts>
 static inline void score_gradients(const QueryBlock<parts>& b) {
   constexpr int hw = 8 * parts;

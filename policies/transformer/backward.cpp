@@ -8,7 +8,7 @@ namespace odrpo {
 
 namespace {
 
-// Computes the coefficients of tokens from a pass's numbers. site_of(s, t) is the site that chose token t of sequence s.
+// Computes the coefficients of tokens (TokenCoefficients) from a pass's outputs. site_of(s, t) is the site that chose token t of sequence s.
 template <class SiteOf>
 TransformerReport coefficients_by(int sequences, int longest, int sites, SiteOf site_of, const float* log_probability, const float* entropies,
                                   const Rollouts& rollouts, const TransformerLoss& loss, const LearnFrom& from, TokenCoefficients& out) {

@@ -21,7 +21,7 @@ ODRPO_HD typename O::F gelu_slope(typename O::F x, typename O::F s, typename O::
   return s + h * (1.0f - s) * (1.59576912f + 0.214070913f * (x * x));
 }
 
-/// ln p of a token from its logit at a temperature, at least -200. There e^x is 0 already, and 0 times x is 0, not NaN.
+/// Returns ln p of a token from its logit, but at least -200. e^-200 is already 0 in a float; 0 times a finite number is 0, not NaN.
 template <class O>
 ODRPO_HD typename O::F log_probability(typename O::F logit, float inverse_temperature, float log_total) {
   using F = typename O::F;
@@ -29,7 +29,7 @@ ODRPO_HD typename O::F log_probability(typename O::F logit, float inverse_temper
   return low > -200.0f ? low : F{} - 200.0f;
 }
 
-/// Derivative of the objective by a token's logit, l = ln p of the token. The caller adds the terms of the tokens that were chosen.
+/// Returns the objective's derivative by a token's logit, l = ln p of the token. The caller adds the terms of the tokens that were chosen.
 template <class O>
 ODRPO_HD typename O::F logit_slope(typename O::F l, float inverse_temperature, float entropy, float coefficient, float bonus) {
   return -inverse_temperature * exp_negative<O>(l) * (coefficient + bonus * (l + entropy));

@@ -14,17 +14,17 @@ struct FixedRows {
 };
 ODRPO_HD int sequences_of(const FixedRows& r) { return r.prompts * r.per_prompt; }
 ODRPO_HD int prompt_rows_of(const FixedRows& r) { return r.prompts * r.prompt; }
-/// The first row of tokens t of all sequences.
+/// Returns the row of token t of sequence 0. Token t of the other sequences is in the rows after it.
 ODRPO_HD int first_of(const FixedRows& r, int t) { return prompt_rows_of(r) + t * sequences_of(r); }
 ODRPO_HD int rows_of(const FixedRows& r) { return first_of(r, r.response - 1); }
 ODRPO_HD int sites_of(const FixedRows& r) { return r.prompts + rows_of(r) - prompt_rows_of(r); }
-/// The site that chose token t of sequence s, and the row that a site reads.
+/// site_of() returns the site whose output chooses token t of sequence s; row_of_site() returns the row of a site.
 ODRPO_HD int site_of(const FixedRows& r, int s, int t) { return t == 0 ? s / r.per_prompt : r.prompts + (t - 1) * sequences_of(r) + s; }
 ODRPO_HD int row_of_site(const FixedRows& r, int site) {
   return site < r.prompts ? (site + 1) * r.prompt - 1 : prompt_rows_of(r) + site - r.prompts;
 }
 
-/// Where a row stands. For a row of a prompt, s is the prompt's first sequence.
+/// The place of a row's token. For a row of a prompt, s is the prompt's first sequence.
 struct RowPlace {
   int b, s, at;  ///< prompt, sequence, position from the prompt's first token on
 };
@@ -33,12 +33,12 @@ ODRPO_HD RowPlace place_of(const FixedRows& r, int row) {
   const int i = row - prompt_rows_of(r), s = i % sequences_of(r);
   return {s / r.per_prompt, s, r.prompt + i / sequences_of(r)};
 }
-/// The row at position `at` of the prompt and sequence of `place`.
+/// Returns the row at position `at` of the prompt and sequence that `place` names.
 ODRPO_HD int row_at(const FixedRows& r, const RowPlace& place, int at) {
   return at < r.prompt ? place.b * r.prompt + at : first_of(r, at - r.prompt) + place.s;
 }
 
-/// The rows that attend to the key of one row: the row itself and the later rows of its prompt or response. For a prompt's row also all
+/// The rows that attend to one row's attention key: the row itself and the later rows of its prompt or response. For a prompt's row also all
 /// rows of its responses.
 struct Lookers {
   int first, step, own, count;  ///< `own` rows first, first + step, …; `count` includes the rows of the responses

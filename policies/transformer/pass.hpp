@@ -54,7 +54,7 @@ struct PassRows {
   int prompts = 0, per_prompt = 0, rows = 0;
   std::vector<std::uint16_t> id;
   std::vector<int> at, sequence;  ///< [rows] position; sequence (of response rows)
-  std::vector<int> first;         ///< first row of the responses' tokens t; one more element, the end
+  std::vector<int> first;         ///< [t] first row of token t of the responses; the last element is the end
   std::vector<int> place, count;  ///< [S][response - 1] row of token t of a sequence; [S] rows of a sequence
 };
 
@@ -63,7 +63,7 @@ struct LayerRows {
   Floats x, inverse1, qkv, probability, mixed, y, inverse2, up;
 };
 
-/// Runs forward passes. With `keep` all activations stay for a backward pass; else only keys, values and the sites' outputs.
+/// Runs forward passes. With `keep` all activations stay for a backward pass; else only attention keys, values and the sites' outputs.
 class TransformerPass {
  public:
   /// Allocates memory for `prompts` prompts with `per_prompt` responses each.
@@ -73,7 +73,7 @@ class TransformerPass {
   /// t of response i to prompt b. Returns them in `out`.
   void sample(const NetWeights& weights, int prompts, const std::uint16_t* prompt, const std::uint32_t* word, double temperature,
               double top_p, Rollouts& out);
-  /// Makes responses of the likeliest token at every position, the first of equals. Their log-probabilities are those at temperature 1.
+  /// Makes responses of the likeliest token at every position (the first among equals). Their log-probabilities are those at temperature 1.
   void write_likeliest(const NetWeights& weights, int prompts, const std::uint16_t* prompt, Rollouts& out);
   /// Runs the pass over given responses instead of sampling them.
   void read(const NetWeights& weights, int prompts, const std::uint16_t* prompt, const Rollouts& given, double temperature);
@@ -122,10 +122,10 @@ class TransformerPass {
 
 // Memory of a transformer in training, from its shape alone, to estimate it before training.
 
-/// Bytes of a TransformerPass for `prompts` prompts of `per_prompt` responses.
+/// Returns the bytes of a TransformerPass for `prompts` prompts of `per_prompt` responses.
 double pass_bytes(const TransformerShape& shape, int prompts, int per_prompt, bool keep);
 
-/// Bytes of a TransformerPolicy after a step: two passes, the backward pass, weights with moments and copies.
+/// Returns the bytes of a TransformerPolicy after a step: two passes, the backward pass, weights with moments and copies.
 double policy_bytes(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt);
 
 // The transformer's backward pass over all rows of a forward pass at once, and the objective's coefficients per token.
@@ -159,7 +159,7 @@ struct LearnFrom {
 };
 TransformerReport token_coefficients(const TransformerPass& pass, const Rollouts& rollouts, const TransformerLoss& loss,
                                      const LearnFrom& from, TokenCoefficients& out);
-/// The same coefficients for a pass on a device, whose rows are FixedRows: log_probability[S][response], entropy[sites].
+/// Computes these coefficients for a pass on a device, whose rows FixedRows numbers: log_probability[S][response], entropy[sites].
 TransformerReport token_coefficients(const FixedRows& rows, const float* log_probability, const float* entropy, const Rollouts& rollouts,
                                      const TransformerLoss& loss, const LearnFrom& from, TokenCoefficients& out);
 

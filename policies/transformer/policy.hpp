@@ -34,15 +34,15 @@ class TransformerPolicy {
   /// log-probabilities become l_old (TransformerLoss).
   void sample(const std::uint16_t* prompt, const std::uint32_t* word);
   /// Forward pass over given responses to `prompts` prompts, at most as many as the constructor's. With `fresh` the log-probabilities
-  /// become l_old; else l_old stays.
+  /// become l_old (of the policy that sampled, TransformerLoss); else l_old stays.
   void read(const std::uint16_t* prompt, int prompts, const Rollouts& given, bool fresh);
   /// Forward pass over the present rollouts with the present weights; l_old stays.
   void read_again() { read(prompt_.data(), pass_.rows().prompts, rollouts_, false); }
   /// Computes the present rollouts' log-probabilities under the initial weights, for the KL penalty.
   void refer();
-  /// Takes update t (0, 1, … in order) from each response's coefficient[S]; mask[S] = 0 leaves a response out, null = all kept.
+  /// Does update t (call it for 0, 1, … in order). coefficient[S] = A of TransformerLoss; mask[S] = 0 leaves a response out, null = all kept.
   TransformerReport learn(int t, const float* coefficient, const std::uint8_t* mask, const TransformerLoss& loss);
-  /// Takes update t, which raises the demonstrations' mean log-probability per token, at temperature 1.
+  /// Does update t, which raises the demonstrations' mean log-probability per token, at temperature 1.
   TransformerReport imitate(int t, const std::uint16_t* prompt, int prompts, const Rollouts& demonstrations);
 
   /// The gradient of the last learn() before clipping: by the weights, or by the adapters.

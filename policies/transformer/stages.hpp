@@ -7,7 +7,7 @@
 
 namespace odrpo {
 
-/// Sizes of attention. A room is a number of keys rounded up to a multiple of 8.
+/// Sizes of attention. A room is a number of attention keys rounded up to a multiple of 8.
 struct AttentionShape {
   int width, heads;
   int prompt, prompt_room;      ///< tokens of a prompt, and the room for their keys
@@ -16,8 +16,8 @@ struct AttentionShape {
   int head_width() const { return width / heads; }
 };
 
-/// One layer's keys and values for B prompts and S sequences, kept from token to token. Keys are stored in blocks of eight, element by
-/// element, so that a query is multiplied with eight keys at once.
+/// One layer's attention keys and values for B prompts and S sequences, kept from token to token. Keys are stored in groups of eight, element
+/// by element, so that a query is multiplied with eight keys at once.
 struct KeyCache {
   float* prompt_keys;  ///< [B][heads][prompt_room / 8][head width][8]
   float* prompt_qkv;   ///< [B P][3 width], queries, keys and values (q | k | v) of the prompts' rows
@@ -65,7 +65,7 @@ struct TransformerStages {
   void (*attend_backward)(const AttentionShape&, const KeyCache&, int prompts, const AttentionGradient&);
   /// log_total = ln sum e^(logit / temperature) and the entropy (nats) of each row.
   void (*probabilities)(int rows, int vocabulary, const float* logits, float inverse_temperature, float* log_total, float* entropy);
-  /// Picks `count` tokens from one row of logits, one for each random word, as definition::pick does (temperature, top-p).
+  /// Picks `count` tokens from a row of logits, one per random word, as pick() of tests/policies/transformer/definition.hpp (temperature, top-p).
   void (*pick)(int vocabulary, const float* logits, float inverse_temperature, float log_total, float top_p, int count,
                const std::uint32_t* word, int stride, std::uint16_t* token);
   /// Gradient by the logits without the terms of the chosen tokens:

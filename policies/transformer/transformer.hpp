@@ -72,9 +72,9 @@ inline constexpr Word<TokenMean> token_mean_words[] = {
     {TokenMean::sequence_sum, "sequence-sum", "mean over responses of the sum over their tokens (unbiased for the mean reward)"},
 };
 
-/// What a policy-gradient update maximises, per response token y with log-probability l = log pi(y | before):
+/// What a policy-gradient update maximises, per response token y. l = log pi(y | before); l_old, l_ref = l under the sampling and reference policy:
 ///   min(r A, clip(r, 1 - ratio_clip, 1 + ratio_clip) A) - kl k3(l_ref - l) + entropy H,   r = e^(l - l_old), k3(d) = e^d - 1 - d,
-/// A = the response's coefficient, H = entropy of pi(. | before). Terms are averaged by `mean`. On rollouts just drawn r is exactly 1.
+/// A = the response's coefficient, H = entropy of pi(. | before). `mean` says how tokens are averaged. On rollouts just drawn r is exactly 1.
 struct TransformerLoss {
   TokenMean mean = TokenMean::token_mean;
   double kl = 0.0;
@@ -82,8 +82,8 @@ struct TransformerLoss {
   double entropy = 0.0;
 };
 
-// The transformer's parameters: one flat array of named blocks, filled with hashed random numbers. LoRA's adapters have such an array too,
-// and are merged into the weights.
+// The transformer's parameters: one flat array of named matrices (WeightBlock), filled with hashed random numbers. LoRA's adapters have such
+// an array too, and are merged into the weights.
 
 /// A named matrix [rows][columns] in a flat array.
 struct WeightBlock {
@@ -123,8 +123,8 @@ struct AdapterTable {
 };
 AdapterTable adapter_table(const TransformerShape& shape, const WeightTable& table, const TransformerConfig& config);
 
-/// Fills the blocks with normal random numbers times each block's deviation. Those of elements j and j + 1 (j even) of block i come from
-/// the random word of (key, part, i, j / 2).
+/// Fills the matrices `blocks` with normal random numbers times each matrix's deviation. Elements j and j + 1 (j even) of matrix i come from
+/// one random word, drawn from the random key for (part, i, j / 2).
 void init_blocks(const std::vector<WeightBlock>& blocks, std::uint64_t key, std::uint32_t part, float* values);
 
 /// Weights and adapters before the first update.

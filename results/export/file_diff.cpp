@@ -1,4 +1,4 @@
-// Compares two result files by the ids of their runs.
+// Compares two result files; pairs their runs by id.
 #include "results/export/file_diff.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 namespace odrpo {
 namespace {
 
-/// Wall times differ between any two calls.
+/// True for wall times, which differ between any two calls and so are not compared.
 bool is_timing(const std::string& column) { return column.starts_with("step_time") || column == "seconds" || column == modelled_seconds; }
 
 bool is_value(const ColumnInfo& column) {
@@ -26,10 +26,10 @@ bool is_value(const ColumnInfo& column) {
          column.name != "votes";
 }
 
-/// The settings of a resolved text: "key = value", a value over several lines in one.
+/// Parses the settings "key = value" of a resolved suite text; joins a value of several lines into one.
 std::vector<std::pair<std::string, std::string>> settings_of(const std::string* text) {
   std::vector<std::pair<std::string, std::string>> settings;
-  int open = 0;  // brackets of the value at hand
+  int open = 0;  // open brackets of the current value
   for (const std::string_view line : lines_of(text ? *text : "")) {
     if (open == 0) {
       const std::size_t equals = line.find(" = ");
@@ -95,7 +95,7 @@ ValueDiff compare(const Column& a, const Column& b, const std::vector<std::pair<
     ++both;
     if (x == y) continue;
     ++d.runs;
-    if (!(std::fabs(y - x) <= std::fabs(d.largest))) {  // the first too, which is compared with NaN
+    if (!(std::fabs(y - x) <= std::fabs(d.largest))) {  // true for the first difference too, since `largest` is NaN then
       d.largest = y - x;
       d.run = printable_text(ids.text(i));
     }

@@ -11,7 +11,7 @@
 namespace odrpo {
 namespace {
 
-/// The values from `place` on as lists in lists; no dimension left: one value.
+/// Returns the values from index `place` on as nested JSON lists of this shape; a single value if the shape is empty.
 template <class T>
 Json nested(const std::vector<T>& values, std::span<const std::size_t> shape, std::size_t& place) {
   if (shape.empty()) return values[place++];
@@ -41,7 +41,8 @@ std::string arrays_json(std::span<const NamedArray> arrays) {
   return text + "\n}\n";
 }
 
-// JSON of a table, cell by cell: all cells at once would take several times the memory of their text. Undefined numbers become null.
+// JSON of a table, converted cell by cell: all cells at once would take several times the memory of their text. Undefined numbers become
+// null.
 
 namespace {
 
@@ -73,7 +74,7 @@ Json edge_object(const std::vector<ChosenValue>& values) {
   return out;
 }
 
-/// A comparison; p and p_holm are null where nothing was tested.
+/// A comparison as JSON; p and p_holm are null if nothing was tested.
 Json comparison_object(const TableCell& cell, const TableModel& table) {
   const Comparison& compared = cell.comparison;
   const MeanInterval& d = compared.difference;
@@ -131,12 +132,12 @@ Json cell_object(const TableCell& cell, const TableModel& table) {
   return out;
 }
 
-/// The text of a value that stands `indent` deep in another.
+/// Prints a JSON value that stands `indent` spaces deep in another.
 std::string text_of(const Json& json, std::size_t indent) {
   const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
   std::string out;
   for (std::size_t from = 0; from < text.size();) {
-    const std::size_t end = std::min(text.find('\n', from), text.size() - 1);  // only between its parts: line ends in texts are escaped
+    const std::size_t end = std::min(text.find('\n', from), text.size() - 1);  // line ends in texts are escaped, so this splits only lines
     out.append(text, from, end + 1 - from);
     if (text[end] == '\n') out.append(indent, ' ');
     from = end + 1;
@@ -144,7 +145,7 @@ std::string text_of(const Json& json, std::size_t indent) {
   return out;
 }
 
-/// Everything but the blocks.
+/// Returns the JSON object of a table without its blocks.
 Json head_object(const TableModel& table) {
   Json out;
   out["suite"] = table.suite;

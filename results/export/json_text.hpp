@@ -1,4 +1,4 @@
-// Writes JSON for other programs: named arrays, tables. Guards against keys that stand twice.
+// Writes JSON for other programs: named arrays and tables. Detects repeated keys when JSON is parsed.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,21 +15,22 @@
 
 namespace odrpo {
 
-// Named arrays as a file for other programs.
+// Named arrays as a JSON file for other programs.
 
-/// One array, or one value where the shape is empty. A text (UTF-8) has no shape.
+/// An array, or a single value if `shape` is empty. A text (UTF-8) has no shape.
 struct NamedArray {
   std::string name;
   std::variant<std::string, std::vector<std::int64_t>, std::vector<std::uint8_t>, std::vector<double>> values;
   std::vector<std::size_t> shape{};
 };
 
-/// One object with the arrays by name; numbers that are not finite are null.
+/// Writes one JSON object that maps names to arrays; numbers that are not finite become null.
 std::string arrays_json(std::span<const NamedArray> arrays);
 
-// Watches a JSON parser for a key that stands twice in one object; the parser alone would keep the last.
+// Detects a key that a JSON object has twice, during parsing. The parser itself would keep only the last.
 
-/// A callback for Json::parse() that calls twice(key), which throws, at the second of two equal keys of an object; `key` has at most 40 bytes.
+/// A callback for Json::parse(). At the second of two equal keys of an object it calls twice(key), which must throw; `key` is cut to 40
+/// bytes.
 template <class Json, class Twice>
 typename Json::parser_callback_t unique_keys(Twice twice) {
   return [twice, open = std::vector<std::set<std::string>>()](int, typename Json::parse_event_t event, Json& value) mutable {
@@ -43,10 +44,10 @@ typename Json::parser_callback_t unique_keys(Twice twice) {
 
 // JSON of a table, for --json.
 
-/// One JSON object (two-space indent, no final newline): spec, meaning, notes, raters, formulas, settings, blocks of cells. Undefined
-/// numbers are null.
+/// Returns a table as one JSON object (two-space indent, no final newline): spec, meaning, notes, raters, formulas, settings, blocks of
+/// cells. Undefined numbers are null.
 std::string table_json(const TableModel& table);
-/// The same in pieces, one after the other: a table of many runs is a long text.
+/// Passes the text of table_json() to `put` in pieces, since the text of a table with many runs is long.
 void write_table_json(const TableModel& table, const std::function<void(std::string_view)>& put);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// Writes lines of runs and of curves: one list of fields, two ways to write a field.
+// Writes lines of runs and of curves in CSV or JSON. Both formats share one list of fields.
 #include "results/export/runs.hpp"
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ template <class Number>
 void append_number(std::string& out, Number value, bool json) {
   if (std::isnan(value)) out += json ? "null" : "";
   else if (json && std::isinf(value)) out += value > 0 ? "1e999" : "-1e999";
-  else if (json && value == 0 && std::signbit(value)) out += "-0.0";  // "-0" is an integer, whose sign is lost
+  else if (json && value == 0 && std::signbit(value)) out += "-0.0";  // JSON reads "-0" as an integer, which has no sign
   else fmt::format_to(std::back_inserter(out), "{}", value);
 }
 
@@ -38,7 +38,7 @@ const Curve* curve_of(const RunRecord& run, const std::string& name) {
 
 }  // namespace
 
-/// The fields of one line, one after the other. Names are those of add_fields(): in JSON quoted already.
+/// Writes the fields of one line, one after the other. For JSON, the caller passes names that are quoted already.
 struct RunExport::Line {
   std::string& out;
   const bool json;

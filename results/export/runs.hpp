@@ -1,4 +1,4 @@
-// Writes runs and curves of a result file as CSV (RFC 4180) or JSON lines, run by run: a million runs need no memory.
+// Writes the runs and curves of a result file as CSV (RFC 4180) or JSON lines, run by run, so that a million runs need no memory.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace odrpo {
 
-/// The part of a result file that is written.
+/// The part of a result file that is exported.
 enum class ExportWhat { runs, curves, all, suite };
 inline constexpr Word<ExportWhat> export_what_words[] = {
     {ExportWhat::runs, "runs", "a line per run: the columns of the root table"},
@@ -26,34 +26,34 @@ inline constexpr Word<ExportFormat> export_format_words[] = {
     {ExportFormat::jsonl, "jsonl", "one JSON object per line"},
 };
 
-/// Name under which the seconds of the stages are chosen beside the curves.
+/// The word that stands for the seconds of the stages in a list of names of curves.
 inline constexpr const char* seconds_curve = "seconds";
 
-/// Which fields lines have, in this order.
+/// Which fields each exported line has, and in which order.
 struct ExportForm {
-  ExportWhat what = ExportWhat::runs;  ///< not `suite`
+  ExportWhat what = ExportWhat::runs;  ///< any but `suite`
   ExportFormat format = ExportFormat::csv;
-  std::vector<std::string> curves;  ///< names of curves; seconds_curve: a field per stage
+  std::vector<std::string> curves;  ///< names of curves; seconds_curve stands for one field per stage
 };
 
-/// Writes runs one after the other through `put`. Numbers read back as the same doubles (seconds: floats). Undefined is an empty field, or
-/// null; infinity is inf, or 1e999. In CSV a text that a spreadsheet would take for a formula gets an apostrophe, and controls but tabs and
-/// line ends are escaped. JSON has every text as it is, in ASCII.
+/// Writes runs one after the other through `put`. Numbers read back as the same doubles (seconds: floats). An undefined number is an empty
+/// field in CSV, null in JSON; infinity is inf in CSV, 1e999 in JSON. In CSV, a text that a spreadsheet would run as a formula gets an
+/// apostrophe, and control characters but tabs and line ends are escaped. JSON keeps every text unchanged, in ASCII.
 class RunExport {
  public:
   using Put = std::function<void(std::string_view)>;
   RunExport(const ResultFile& head, ExportForm form, Put put);
-  /// A run of the file; `row` is its row of the root table. The header goes before the first.
+  /// Writes a run of the file; `row` is its row in the root table. The header goes before the first run.
   void add(std::size_t row, const RunRecord& run);
-  /// Puts what is still held back.
+  /// Passes the text that add() has not passed on yet to `put`.
   void end();
 
  private:
-  /// A column of the root table, and where a record has it.
+  /// A column of the root table, and which member of a RunRecord holds its value.
   struct Field {
     enum Kind { id, env, rater, policy, estimator, votes, seed, axis, final_value, step_time, status, error, key } kind;
-    std::string name, axis_name;  ///< in JSON quoted already
-    std::size_t place = 0;        ///< of a final value
+    std::string name, axis_name;  ///< names; quoted already for JSON
+    std::size_t place = 0;        ///< index of a final value in RunRecord::finals
   };
   struct Line;
   void header();
@@ -65,7 +65,7 @@ class RunExport {
   ExportForm form_;
   Put put_;
   std::vector<Field> fields_;
-  std::vector<std::string> curve_names_, stage_fields_;  ///< as fields of a line; in JSON quoted already
+  std::vector<std::string> curve_names_, stage_fields_;  ///< names as fields of a line; quoted already for JSON
   std::string text_;
   bool begun_ = false, seconds_ = false;
 };

@@ -1,4 +1,4 @@
-// Builds figures of the runs behind the cells (histograms, performance profiles), and of values that come from no table.
+// Builds figures of the runs of cells (histograms, performance profiles), and of values that come from no table.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace odrpo {
 namespace {
 
 constexpr int profile_points = 61, resamples = 1000;
-constexpr double level = 0.95;      // of a profile's intervals
-constexpr double most_work = 2e10;  // additions: a minute or so
+constexpr double level = 0.95;      // of the intervals of a profile
+constexpr double most_work = 2e10;  // most additions for one profile: about a minute
 
 void must_be_one_value(const TableModel& table, const char* what) {
   if (table.values.size() > 1 || table.spec.over_values())
@@ -31,7 +31,7 @@ std::vector<double> values_of(const TableCell& cell) {
   return values;
 }
 
-/// The runs of a row in these tasks, by seed.
+/// Collects the numbers of one row of a table in these tasks (cells); the unit of each run is its seed.
 UnitScores scores_of(const std::vector<const TableCell*>& tasks) {
   TaskScores scores;
   std::vector<std::vector<std::uint32_t>> seeds(tasks.size());
@@ -42,7 +42,7 @@ UnitScores scores_of(const std::vector<const TableCell*>& tasks) {
   return by_unit(std::move(scores), seeds);
 }
 
-/// Edges of bins of equal width over all values: Freedman and Diaconis's width, 5 to 40 bins.
+/// Returns the edges of 5 to 40 bins of equal width over all values, by the rule of Freedman and Diaconis.
 std::vector<double> bin_edges(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const double least = values.front(), largest = values.back();
@@ -57,7 +57,7 @@ std::vector<double> bin_edges(std::vector<double> values) {
   return edges;
 }
 
-/// Counts as an outline: each bin's value at its left edge, 0 at both ends.
+/// Counts values per bin, as points for PanelKind::steps: first 0, then each bin's count at its left edge, last 0.
 std::vector<FigurePoint> outline(const std::vector<double>& values, const std::vector<double>& edges) {
   std::vector<double> counts(edges.size() - 1);
   for (const double value : values) {
@@ -104,7 +104,7 @@ Figure profile_figure(const TableModel& table, std::span<const SeriesStyle> styl
   const auto cell = [&](std::size_t row, std::size_t task) -> const TableCell& {
     return table.blocks[task / width].cells[row * width + task % width];
   };
-  std::vector<std::size_t> rows, tasks;  // rows with any run; tasks that all of these share
+  std::vector<std::size_t> rows, tasks;  // rows that have a run; tasks in which all of these rows have runs
   for (std::size_t r = 0; r < table.rows.size(); ++r)
     for (std::size_t t = 0; t < table.blocks.size() * width; ++t)
       if (cell(r, t).n > 0) {
@@ -166,7 +166,7 @@ Figure values_histogram(std::span<const double> values, double from, double to, 
   std::vector<double> counts(static_cast<std::size_t>(bins), 0.0);
   for (const double value : values) {
     const double place = (value - from) / (to - from) * bins;
-    if (place >= 0 && value <= to) counts[static_cast<std::size_t>(std::min(place + 1e-9, bins - 1.0))] += 1;  // edges belong to the right
+    if (place >= 0 && value <= to) counts[static_cast<std::size_t>(std::min(place + 1e-9, bins - 1.0))] += 1;  // edges go to the right bin
   }
   FigurePanel panel;
   panel.kind = PanelKind::steps;

@@ -19,7 +19,7 @@ namespace {
 
 [[noreturn]] void cannot_draw(const std::string& why) { throw Failure(Exit::io, "cannot draw the figure: " + why); }
 
-/// The line of gnuplot's messages that names the error: the last that is not blank.
+/// The last line of gnuplot's messages that is not blank; it states the error.
 std::string reason(const std::string& messages) {
   std::string last;
   for (const std::string& line : lines_of(messages))
@@ -30,7 +30,7 @@ std::string reason(const std::string& messages) {
 }  // namespace
 
 std::string draw_figure(const Figure& figure, FigureFormat format, FigureSize size) {
-  // -d: without the settings of the user; -: the script comes from stdin
+  // -d: ignores the user's settings; -: reads the script from stdin
   const Command command{find_program("gnuplot"), {"gnuplot", "-d", "-"}, own_environment()};
   std::string bytes;
   try {
@@ -44,7 +44,7 @@ std::string draw_figure(const Figure& figure, FigureFormat format, FigureSize si
   return bytes;
 }
 
-// The numbers of a figure as CSV, for those who draw it themselves.
+// The numbers of a figure as CSV, for users who draw it themselves.
 
 std::string figure_csv(const Figure& figure) {
   std::string out = "panel,title,series,x_label,x,x_name,y_label,y,lo,hi,filled,caption\n";
@@ -56,7 +56,7 @@ std::string figure_csv(const Figure& figure) {
       const std::string name = forest && line < panel.y_names.size()  ? panel.y_names[line]
                                : named && line < panel.x_names.size() ? panel.x_names[line]
                                                                       : "";
-      // a forest's numbers lie along x
+      // in a forest, the numbers are along x, and y is only the line
       out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", p + 1, csv_field(panel.title), csv_field(series),
                          csv_field(panel.x_label), exact_text(point.x), csv_field(name), csv_field(y_label),
                          forest ? "" : exact_text(point.y), exact_text(point.lo), exact_text(point.hi),

@@ -1,4 +1,4 @@
-// Writes gnuplot's commands for a field of many cells: one image and its colour bar.
+// Writes gnuplot's commands for a field of many cells: one image and its colour scale.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -8,7 +8,8 @@
 namespace odrpo {
 namespace {
 
-/// Image dots in each cell. Viewers of SVG and PDF smooth an image that they enlarge; with many dots they blur only the edges of cells.
+/// How many pixels of the image each cell of the heat map gets. Viewers of SVG and PDF smooth an enlarged image; with many pixels per cell
+/// they blur only the edges of cells.
 struct Repeats {
   std::size_t across, up;
 };

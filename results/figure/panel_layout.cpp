@@ -1,4 +1,4 @@
-// Lays panels out in a grid, with room for tick labels, titles and a key. Finds round numbers for the ticks of an axis.
+// Arranges panels in a grid, with space for tick labels, titles and a key. Finds round numbers for the ticks of axes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,10 +14,10 @@ namespace {
 
 constexpr double character = 0.57 * point_size / 72;  // mean width of a letter of a wide sans-serif font, in inches
 constexpr double line = 1.4 * point_size / 72;
-constexpr double least_scale = 0.5;  // of the height that panels would have
-constexpr double least_axes = 0.4;   // along x
-constexpr double gap = 0.06;         // between ticks and labels, labels and page
-constexpr double key_line = 0.36;    // length of the line before a name, and the gap
+constexpr double least_scale = 0.5;  // smallest allowed height, as a fraction of the default height of panels
+constexpr double least_axes = 0.4;   // smallest width of the axes of a panel
+constexpr double gap = 0.06;         // between ticks and labels, and between labels and page
+constexpr double key_line = 0.36;    // width of the line in front of a name in the key, with its gap
 
 double longest(const std::vector<std::string>& texts) {
   double width = 0;
@@ -25,7 +25,7 @@ double longest(const std::vector<std::string>& texts) {
   return width;
 }
 
-/// Room around the axes of a panel, the height of the axes (`body`), and their ticks.
+/// How much space is around the axes of a panel, how high the axes are (`body`), and the axes with their ticks.
 struct Room {
   double left, right, top, bottom, body;
   bool tilted = false;
@@ -34,7 +34,7 @@ struct Room {
 
 bool has_names(const FigurePanel& panel) { return panel.kind == PanelKind::forest || panel.kind == PanelKind::heatmap; }
 
-/// An axis of numbers along x, whose labels do not touch.
+/// Makes a numeric x axis with so few ticks that their labels do not touch; `length` is in inches.
 FigureAxis x_axis(const FigurePanel& panel, double length) {
   const NumberRange range = range_of_x(panel);
   if (!panel.x_ticks.empty()) return axis_at(panel.x_ticks, range, panel.log_x);
@@ -76,12 +76,12 @@ Room room_of(const FigurePanel& panel, double width) {
   return room;
 }
 
-/// Inches along x that the cells of a heat map need for their numbers.
+/// The width in inches that all cells of a heat map need for their numbers; 0 for other panels.
 double cells_width(const FigurePanel& panel) {
   return panel.kind == PanelKind::heatmap ? (number_width(panel) + 0.06) * static_cast<double>(panel.x_names.size()) : 0;
 }
 
-/// Panels side by side: as many as leave room for names, numbers and titles.
+/// Number of panels side by side: as many as leave space for names, numbers and titles.
 std::size_t grid_columns(const Figure& figure, double width) {
   const auto& panels = figure.panels;
   if (width < 4.5 || panels.size() == 1 || panels[0].kind == PanelKind::field) return 1;
@@ -95,7 +95,7 @@ std::size_t grid_columns(const Figure& figure, double width) {
   return panels.size() == 3 || panels.size() > 4 ? 3 : 2;
 }
 
-/// The first series of each name, over all panels whose lines have no names of their own.
+/// The lines of the key (legend): the first series of each name, over all panels that do not name their lines themselves.
 std::vector<const FigureSeries*> key_entries(const Figure& figure) {
   std::vector<const FigureSeries*> entries;
   for (const FigurePanel& panel : figure.panels) {
@@ -134,7 +134,7 @@ FigureLayout layout_of(const Figure& figure, FigureSize size) {
   const std::size_t across = std::clamp<std::size_t>(static_cast<std::size_t>((size.width - 0.1) / entry_width), 1, most);
   const double key_height = entries.empty() ? 0 : 0.1 + line * std::ceil(static_cast<double>(entries.size()) / static_cast<double>(across));
 
-  // rows of the grid, scaled where a height is asked for
+  // heights of the grid's rows, scaled if the user asked for a height
   double fixed = key_height, bodies = 0;
   for (std::size_t first = 0; first < rooms.size(); first += columns) {
     double around = 0, body = 0;
@@ -186,7 +186,7 @@ FigureLayout layout_of(const Figure& figure, FigureSize size) {
   return layout;
 }
 
-// Round numbers for the ticks of an axis.
+// Finds round numbers for the ticks of an axis.
 
 namespace {
 
@@ -198,7 +198,7 @@ void include(NumberRange& range, double value) {
   range.to = std::max(range.to, value);
 }
 
-/// "1e+07" as "1e7".
+/// Shortens "1e+07" to "1e7".
 std::string short_exponent(std::string number) {
   const std::size_t sign = number.find('e') + 1;
   if (sign == 0) return number;
@@ -207,8 +207,8 @@ std::string short_exponent(std::string number) {
   return number;
 }
 
-/// Texts of multiples of a step, with as many digits as tell them apart. All are in scientific form where one is very large or the step
-/// very small.
+/// Returns labels for ticks that are multiples of `step`, with as many digits as make them different. All are in scientific form if a
+/// number is very large or the step very small.
 std::vector<std::string> tick_texts(const std::vector<double>& ticks, double step) {
   double largest = 0;
   for (const double tick : ticks) largest = std::max(largest, std::fabs(tick));
@@ -278,14 +278,14 @@ NumberRange range_of_colours(const FigurePanel& panel) {
 FigureAxis axis_of(const NumberRange& range, std::size_t most) {
   NumberRange r = range;
   if (!(r.from <= r.to)) r = {0, 1, true, r.whole};
-  if (!(r.to - r.from > 1e-12 * std::max(std::fabs(r.to), std::fabs(r.from)))) {  // one number
+  if (!(r.to - r.from > 1e-12 * std::max(std::fabs(r.to), std::fabs(r.from)))) {  // a single number
     const double half = r.to == 0 ? 1 : 0.05 * std::fabs(r.to);
     r.to += half;
     if (!r.from_zero) r.from -= half;
   }
   const double margin = 0.04 * (r.to - r.from);
   FigureAxis axis{r.from_zero && r.from >= 0 ? 0 : r.from - margin, r.from_zero && r.to <= 0 ? 0 : r.to + margin, {}, {}};
-  for (const double finer : {1, 2, 4}) {  // a short axis may lie between two round numbers
+  for (const double finer : {1, 2, 4}) {  // a short axis may fall between two round numbers
     const double round = round_step(axis.to - axis.from, finer * static_cast<double>(most)), step = r.whole ? std::max(round, 1.0) : round;
     axis.ticks.clear();
     for (double n = std::ceil(axis.from / step - 1e-9); n * step <= axis.to + 1e-9 * step && axis.ticks.size() < 100; n += 1)
@@ -310,7 +310,7 @@ FigureAxis axis_between(const NumberRange& range, std::size_t most) {
 FigureAxis axis_of_cells(std::size_t count, std::size_t most) {
   FigureAxis axis = axis_between({1, static_cast<double>(count), false, true}, most);
   const double step = axis.ticks.size() > 1 ? axis.ticks[1] - axis.ticks[0] : 1;
-  if (axis.ticks.empty() || axis.ticks[0] - 1 > 0.6 * step) {  // the first cell is 1, not 0
+  if (axis.ticks.empty() || axis.ticks[0] - 1 > 0.6 * step) {  // cells are counted from 1, not from 0
     axis.ticks.insert(axis.ticks.begin(), 1);
     axis.labels.insert(axis.labels.begin(), "1");
   }

@@ -1,4 +1,4 @@
-// Writes gnuplot's commands: texts and numbers as data blocks first, then one plot for each panel.
+// Writes gnuplot's commands: first texts and numbers as data blocks, then one plot for each panel.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 namespace odrpo {
 namespace {
 
-// dash patterns and symbols of gnuplot's cairo and SVG terminals; an open symbol has the number below its filled one
-// (a star: a cross)
+// dash patterns and symbol numbers of gnuplot's cairo and SVG terminals; the open form of a symbol has the number of its filled form minus
+// 1 (for the star, a cross)
 constexpr const char* dash_of[series_dashes] = {"1", "(9,4)", "(3,3)", "(12,3,2,3)", "(1.5,2.5)"};
 constexpr int symbol_of[series_symbols] = {7, 5, 9, 13, 11, 15, 3};
-constexpr std::size_t few_points = 12;  // up to so many have a symbol each
+constexpr std::size_t few_points = 12;  // series with at most so many points show a symbol at each
 
-/// A number as gnuplot reads it.
+/// A number in gnuplot's syntax; NaN if it is not finite.
 std::string script_number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : "NaN"; }
 
 class Script {
@@ -33,7 +33,7 @@ class Script {
   }
 
  private:
-  /// Adds a text and returns its variable. Each line of the data block begins with "t ", so that no text can end the block.
+  /// Adds a text and returns the name of its variable. Each line of the data block begins with "t ", so that no text can end the block.
   std::string text(const std::string& words) {
     std::string line = words;
     std::replace_if(
@@ -42,7 +42,7 @@ class Script {
     return fmt::format("t{}", ++count_);
   }
 
-  /// A data block of these points: x, y, lo, hi.
+  /// Adds a data block of these points (x, y, lo, hi) and returns its name.
   std::string block(const std::vector<FigurePoint>& points) {
     std::string name = fmt::format("$d{}", ++data_);
     blocks_ += name + " << END_OF_DATA\n";
@@ -53,7 +53,7 @@ class Script {
 
   std::string terminal() const {
     const double dots = format_ == FigureFormat::svg ? 96 : 300, scale = dots / 72;
-    constexpr double cairo_size = 0.75 * point_size;  // the cairo terminals take it for 1/96 inch
+    constexpr double cairo_size = 0.75 * point_size;  // the cairo terminals read sizes in units of 1/96 inch
     if (format_ == FigureFormat::pdf)
       return fmt::format(
           "set terminal pdfcairo noenhanced color size {:.4f}in,{:.4f}in font \"sans,{}\" fontscale 1 linewidth 1.1 pointscale 0.6\n",
@@ -74,7 +74,7 @@ class Script {
   }
   static std::string dash(const SeriesStyle& style) { return dash_of[std::clamp(style.dash, 0, series_dashes - 1)]; }
   static int symbol(const SeriesStyle& style) { return symbol_of[std::clamp(style.symbol, 0, series_symbols - 1)]; }
-  /// How a bar is filled: solid, or hatched where the line is dashed.
+  /// Returns gnuplot's option for the filling of a bar: solid, or hatched if the style is dashed.
   static std::string fill(const SeriesStyle& style) {
     return style.dash == 0 ? "solid 0.9 border lc rgb \"black\"" : fmt::format("pattern {} border lc rgb \"black\"", 3 + style.dash);
   }
@@ -82,7 +82,7 @@ class Script {
   static bool has_intervals(const FigureSeries& series) {
     return std::any_of(series.points.begin(), series.points.end(), [](const FigurePoint& p) { return std::isfinite(p.lo); });
   }
-  /// Intervals as lines with caps. (gnuplot's yerrorbars paint over what lies at their centre.)
+  /// Returns the commands that draw intervals as lines with caps. (gnuplot's yerrorbars would cover what is drawn at their centre.)
   static std::string error_bars(const std::string& data, const std::string& colour) {
     return fmt::format("{} using 1:3:(0):($4-$3) with vectors heads size screen 0.006,90 lw 0.8 dt 1 lc {}", data, colour);
   }
@@ -103,7 +103,7 @@ class Script {
     constexpr double half_line = 0.5 * point_size / 72;
     const auto height = static_cast<std::size_t>((place.bottom - place.top + 0.4) / (0.6 * point_size / 72));
     label(1, panel.title, place.title_columns, place.outer_left, place.title, "left");
-    const double half = std::min(text_width(panel.x_label), place.outer_right - place.outer_left) / 2;  // below the axes, and on the page
+    const double half = std::min(text_width(panel.x_label), place.outer_right - place.outer_left) / 2;  // below the axes, but on the page
     label(2, panel.x_label, place.title_columns,
           std::clamp((place.left + place.right) / 2, place.outer_left + half, std::max(place.outer_right - half, place.outer_left + half)),
           place.outer_bottom - 1.4 * half_line, "center");
@@ -127,7 +127,7 @@ class Script {
     return out;
   }
 
-  /// The ends and ticks of an axis of numbers.
+  /// Returns the commands that set the ends and ticks of an axis of numbers.
   static std::string axis(const char* name, const FigureAxis& axis) {
     std::string out = fmt::format("set {}range [{}:{}]\nset {}tics (", name, script_number(axis.from), script_number(axis.to), name);
     for (std::size_t i = 0; i < axis.ticks.size(); ++i)
@@ -157,7 +157,7 @@ class Script {
     return out;
   }
 
-  /// Names at 0, 1, … of an axis. gnuplot takes a tick's label for a format, in which %% is one %.
+  /// Returns the commands that write names at 0, 1, … of an axis. gnuplot reads a tick's label as a format, in which %% prints one %.
   std::string names(const char* axis, const std::vector<std::string>& names, std::size_t columns) {
     std::string out = fmt::format("set {}tics (", axis);
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -181,7 +181,7 @@ class Script {
     for (std::size_t s = 0; s < panel.series.size(); ++s) {
       std::vector<FigurePoint> points = panel.series[s].points;
       const double aside = static_cast<double>(s) - static_cast<double>(panel.series.size() - 1) / 2;
-      if (has_intervals(panel.series[s]) && !panel.bands)  // so that intervals at one x do not cover each other
+      if (has_intervals(panel.series[s]) && !panel.bands)  // so that intervals at the same x do not overlap
         for (FigurePoint& point : points) point.x = panel.log_x ? point.x * std::pow(1.03, aside) : point.x + 0.008 * aside * span;
       data.push_back(block(points));
       if (panel.bands)

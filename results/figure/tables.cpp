@@ -1,4 +1,4 @@
-// Builds figures of the cells of tables: lines, bars, forest, heat map. Makes the captions, checks and looks that all builders share.
+// Builds figures of the cells of tables: lines, bars, forest, heat map. Has the captions, checks and styles that all figures share.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace odrpo {
 namespace {
 
-/// The columns as numbers. Failure usage when one is no number.
+/// The column names as numbers. Failure `usage` if one is not a number.
 std::vector<double> column_numbers(const TableModel& table) {
   std::vector<double> numbers;
   for (const std::string& column : table.columns) {
@@ -59,7 +59,7 @@ Figure lines_figure(std::span<const TableModel> tables, std::span<const SeriesSt
   Figure figure{tables_caption(tables), {}, tables.size()};
   std::size_t blocks = 0;
   for (const TableModel& table : tables) blocks = std::max(blocks, table.blocks.size());
-  for (std::size_t b = 0; b < blocks; ++b)  // the tables of one block side by side
+  for (std::size_t b = 0; b < blocks; ++b)  // panels of all tables for one block, side by side
     for (const TableModel& table : tables) {
       if (b >= table.blocks.size()) continue;
       const std::vector<double> x = column_numbers(table);
@@ -79,7 +79,7 @@ Figure lines_figure(std::span<const TableModel> tables, std::span<const SeriesSt
 
 Figure bars_figure(const TableModel& table, std::span<const SeriesStyle> styles) {
   Figure figure{tables_caption({&table, 1}), {}};
-  const bool values = table.spec.columns == values_dimension;  // each has a unit, and so a panel, of its own
+  const bool values = table.spec.columns == values_dimension;  // each value has its own unit, and so its own panel
   for (const TableBlock& block : table.blocks)
     for (std::size_t v = 0; v < (values ? table.values.size() : 1); ++v) {
       FigurePanel panel;
@@ -106,7 +106,7 @@ Figure forest_figure(const TableModel& table, std::span<const SeriesStyle> style
   Figure figure{tables_caption({&table, 1}, "mean difference from the baseline"), {}};
   const bool values = table.spec.columns == values_dimension;
   for (const TableBlock& block : table.blocks)
-    for (std::size_t v = 0; v < table.values.size(); ++v) {  // a value has a unit, and so a panel, of its own
+    for (std::size_t v = 0; v < table.values.size(); ++v) {  // each value has its own unit, and so its own panel
       FigurePanel panel;
       panel.kind = PanelKind::forest;
       panel.title = block_text(table, block, false);
@@ -162,7 +162,7 @@ Figure heatmap_figure(const TableModel& table) {
   return figure;
 }
 
-// What the builders of figures share: captions, checks, looks.
+// Captions, checks and styles that all figures share.
 
 std::string source_text(const TableModel& table) {
   return fmt::format(" (suite {}{})", table.suite, table.digest.empty() ? "" : ", digest " + table.digest);

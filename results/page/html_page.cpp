@@ -16,7 +16,7 @@ using page::cut_text;
 
 constexpr std::string_view mark = "<meta name=\"generator\" content=\"odrpo-bench";
 
-/// Characters of a fact or of a failure's reason; longer ones are cut.
+/// How many characters of a fact, or of the reason why a run failed, are shown; the rest is cut.
 constexpr std::size_t longest_text = 2000;
 
 std::string head(const HtmlPage& p, const std::string& title) {
@@ -33,7 +33,7 @@ std::string head(const HtmlPage& p, const std::string& title) {
       page::style_text);
 }
 
-/// A section of the page. One without content is left out.
+/// A section of the page. Sections without content are left out.
 struct Section {
   std::string id, title, content;
 };
@@ -83,7 +83,7 @@ Section figures(const HtmlPage& p) {
   return {"figures", "Figures", out};
 }
 
-/// Raters, formulas and settings behind all tables, each once.
+/// Makes the section on raters, formulas and settings of all tables, each listed once.
 Section method(const HtmlPage& p) {
   std::string out;
   const auto list = [&](const char* title, std::vector<std::pair<std::string, std::string>> TableModel::*lines) {
@@ -102,7 +102,7 @@ Section method(const HtmlPage& p) {
   return {"method", "Raters and formulas", out};
 }
 
-/// A text verbatim, cut between lines where it is too long.
+/// Makes the section of verbatim texts (HtmlPage::documents). A text that is too long is cut at a line end.
 Section documents(const HtmlPage& p) {
   std::string out;
   for (const auto& [title, text] : p.documents) {

@@ -1,4 +1,4 @@
-// Declares the parts of a page: escaped, cut and hashed text, tables, lists.
+// Declares helpers for a page: escaped, cut and hashed text, tables, lists.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -10,29 +10,29 @@
 
 namespace odrpo::page {
 
-/// The text, cut after `characters` characters, with "…" where it was cut.
+/// The first `characters` characters of a text, followed by "…" if something was cut.
 std::string cut_text(std::string_view text, std::size_t characters);
 
-/// "sha256-…=": a text's hash as a Content-Security-Policy names it.
+/// A text's hash in the form of a Content-Security-Policy: "sha256-…=".
 std::string policy_hash(std::string_view text);
 
-/// The page's style sheet and script; a page contains each verbatim, once.
+/// The style sheet and the script of a page, which contains each verbatim, once.
 extern const std::string_view style_text, script_text;
 
-/// Appends the tables of a model, block by block, and the sentences below them. Rows beyond `limit` bytes of `out` are left out; a sentence
-/// gives their number.
+/// Appends the tables of a model block by block, then their sentences. Leaves out rows once `out` has `limit` bytes; a sentence gives the
+/// number of rows left out.
 void append_tables(std::string& out, const TableModel& table, std::size_t limit);
 
-/// Appends <ul> with as many items (HTML) as fit in `bytes`, and the number of those left out.
+/// Appends a <ul> of as many items (HTML) as fit in `bytes`, and the number of items left out.
 void append_list(std::string& out, const std::vector<std::string>& items, std::size_t bytes);
 
 }  // namespace odrpo::page
 
-// Any text inside HTML, SVG or XML.
+// Escapes any text for HTML, SVG or XML.
 namespace odrpo {
 
-/// Between tags or in a quoted attribute: printable_text (controls in `keep` stay), without characters that XML forbids, then & < > " ' as
-/// entities.
+/// Escapes text for use between tags or in a quoted attribute. Applies printable_text (control characters in `keep` stay), replaces
+/// characters that XML forbids, then writes & < > " ' as entities.
 std::string markup_text(std::string_view text, std::string_view keep = {});
 
 }  // namespace odrpo

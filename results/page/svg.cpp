@@ -1,4 +1,4 @@
-// Rewrites an SVG drawing to stand in a page beside others, and checks that a drawing is harmless.
+// Rewrites an SVG drawing so that it can be part of a page with other drawings, and checks that a drawing is harmless.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace odrpo {
 namespace {
 
-// words with blanks around them
+// allowed words, each with blanks around it
 constexpr std::string_view elements =
     " svg g defs symbol use path polyline polygon line rect circle ellipse text tspan title clipPath pattern linearGradient stop ";
 constexpr std::string_view attributes =
@@ -34,7 +34,7 @@ bool is_one(std::string_view list, std::string_view word) {
 struct Tag {
   std::string_view name;
   std::vector<std::pair<std::string_view, std::string_view>> attributes;
-  bool closing = false, empty = false;  ///< </name>; <name/>
+  bool closing = false, empty = false;  ///< closing: </name>; empty: <name/>
 };
 
 std::size_t past_blanks(std::string_view svg, std::size_t at) {
@@ -42,7 +42,7 @@ std::size_t past_blanks(std::string_view svg, std::size_t at) {
   return at;
 }
 
-/// Reads the tag whose "<" is at `at`, and moves `at` behind its ">". Returns what is wrong with the tag, if anything.
+/// Reads the tag whose "<" is at `at`, and moves `at` behind its ">". Returns a message if the tag is malformed.
 std::optional<std::string> read_tag(std::string_view svg, std::size_t& at, Tag& tag) {
   tag = {};
   ++at;
@@ -84,7 +84,7 @@ std::string attribute_problem(std::string_view name, std::string_view value) {
   return "";
 }
 
-/// An attribute for a page, with `prefix` before ids; empty if a page does not allow it.
+/// Returns an attribute as text for a page, with `prefix` before ids; empty if a page does not allow the attribute.
 std::string attribute_text(std::string_view name, std::string_view given, const std::string& prefix) {
   std::string value(given);
   if (name == "id") value = prefix + value;
@@ -94,7 +94,7 @@ std::string attribute_text(std::string_view name, std::string_view given, const 
   return fmt::format(" {}=\"{}\"", name, value);
 }
 
-/// The attributes of a tag, each once. Its `style` becomes attributes, which override the others.
+/// Returns the attributes of a tag, each once. Properties in its `style` become attributes and override those of the same name.
 std::string attributes_text(const Tag& tag, const std::string& prefix) {
   std::vector<std::pair<std::string_view, std::string_view>> all;
   const auto bare = [](std::string_view text) { return trimmed(text, " \t\n\r\f"); };
@@ -115,7 +115,7 @@ std::string attributes_text(const Tag& tag, const std::string& prefix) {
   return out;
 }
 
-/// The root <svg> tag: size times `scale`, viewBox, and `title` as aria-label.
+/// Returns the root <svg> tag: width and height times `scale`, viewBox, and `title` as aria-label.
 std::string root_text(const Tag& tag, const std::string& title, double scale) {
   std::string size;
   for (const auto& [name, value] : tag.attributes)
@@ -137,7 +137,7 @@ std::string inline_svg(std::string_view document, const std::string& prefix, con
   const auto refuse = [](const std::string& why) { throw Failure(Exit::internal, "a drawing cannot stand in a page: it has " + why); };
   std::string out;
   std::size_t at = document.find("<svg");
-  int skipped = 0;  // depth within an element that is left out
+  int skipped = 0;  // nesting depth within an element that is left out
   if (at == std::string_view::npos) refuse("no <svg>");
   for (Tag tag; at < document.size();) {
     if (document[at] != '<') {
@@ -157,7 +157,7 @@ std::string inline_svg(std::string_view document, const std::string& prefix, con
       else out += fmt::format("<{}{}{}>", tag.name, attributes_text(tag, prefix), tag.empty ? "/" : "");
     }
   }
-  std::string lines;  // gnuplot's blank lines and tabs
+  std::string lines;  // the drawing without gnuplot's blank lines and tabs
   for (const char c : out)
     if (!(is_blank(c) && (lines.empty() || lines.back() == '\n'))) lines += c == '\t' ? ' ' : c;
   return lines;

@@ -1,4 +1,4 @@
-// Writes the tables of a page: one HTML table per block. Each cell carries the number that the page's script sorts by.
+// Writes the tables of a page, one HTML table per block. Each cell has the number by which the page's script sorts.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -15,14 +15,14 @@
 namespace odrpo::page {
 namespace {
 
-constexpr std::size_t longest_name = 300;     ///< characters of a name that are shown
-constexpr std::size_t wide_table = 10;        ///< columns with comparisons; a wider table is printed in landscape
-constexpr std::size_t short_name = 32;        ///< columns of a name that stays in one line
-constexpr std::size_t legend_bytes = 20'000;  ///< of one table
+constexpr std::size_t longest_name = 300;     ///< characters of a name that are shown, at most
+constexpr std::size_t wide_table = 10;        ///< columns, with comparisons; a table with more prints in landscape
+constexpr std::size_t short_name = 32;        ///< characters; a longer name may break into several lines
+constexpr std::size_t legend_bytes = 20'000;  ///< most bytes of the sentences below one table
 
 std::string name_html(std::string_view name) { return markup_text(cut_text(name, longest_name)); }
 
-/// The numbers behind the texts of a cell and of its comparison, in the order of the grid.
+/// Returns the numbers by which the page's script sorts: that of a cell, then those of its comparison, in the order of their texts.
 std::vector<double> numbers_of(const TableCell& cell, const TableModel& table, std::size_t parts) {
   std::vector<double> numbers(parts, undefined);
   if (cell.n > 0) numbers[0] = cell.centre;
@@ -42,7 +42,7 @@ std::vector<double> numbers_of(const TableCell& cell, const TableModel& table, s
   return numbers;
 }
 
-/// "74.1 ± 0.8": the first word, bold if it is among the best, then the rest. The star has an element of its own.
+/// A cell's text, e.g. "74.1 ± 0.8", as HTML: the first word (bold if `bold`), then the rest, then the star in its own element.
 std::string cell_html(const std::string& text, bool bold, bool starred) {
   const std::size_t end = std::min(text.find(' '), text.size());
   std::string first = markup_text(text.substr(0, end)), rest = text.substr(end);
@@ -62,7 +62,7 @@ std::string statistic_of(const TableModel& table, std::size_t column) {
   return value.median ? "median" : value.share ? "share" : "mean";
 }
 
-/// The header: one line; with comparisons two, of which the first spans the cell and its comparison.
+/// The header of a table. Without comparisons one line; with comparisons two, where the first spans a cell and its comparison.
 std::string head_html(const TableModel& table, const Grid& grid, std::size_t columns) {
   const bool two = table.spec.compares();
   std::string first =
@@ -97,7 +97,7 @@ std::string row_html(const TableModel& table, const TableBlock& block, const Gri
   return out + "</tr>\n";
 }
 
-/// Appends one block; returns how many of its rows fit.
+/// Appends one block of a table until `out` has `limit` bytes. Returns how many of its rows fit.
 std::size_t append_block(std::string& out, const TableModel& table, const TableBlock& block, const NumberStyle& style, std::size_t limit) {
   const Grid grid = grid_of(table, block, style);
   const std::size_t columns = std::min(grid.heading.size(), page_columns);

@@ -1,10 +1,13 @@
 // Makes a table of the cells of a file: a counting sort by response, then a sort of each response's few ratings by column. Numbers ids.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <numeric>
 #include <optional>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "kernels/shared/failure.hpp"
@@ -79,7 +82,7 @@ void note_case(const IdTable& ids, const char* what, ScoreTable& table) {
 
 }  // namespace
 
-ScoreTable make_score_table(ScoreCells cells, std::vector<double> values, CsvErrors& errors) {
+ScoreTable make_score_table(ScoreCells cells, std::vector<double> values, const std::array<std::uint8_t, 256>& level_of, CsvErrors& errors) {
   ScoreTable table;
   note_case(cells.prompts, "prompts", table);
   note_case(cells.responses, "responses", table);
@@ -141,11 +144,6 @@ ScoreTable make_score_table(ScoreCells cells, std::vector<double> values, CsvErr
   table.columns = std::move(columns.list);
 
   // codes to levels; blank cells are dropped
-  std::vector<std::uint8_t> level_of(256, ScoreTable::unreadable);
-  for (std::size_t v = 0; v < cells.values.size(); ++v) {
-    const auto at = std::lower_bound(values.begin(), values.end(), cells.values[v]);
-    level_of[v + 1] = static_cast<std::uint8_t>(at - values.begin() + 1);
-  }
   table.values = std::move(values);
   std::uint32_t kept = 0;
   table.responses.reserve(response_order.size());
@@ -188,13 +186,52 @@ std::size_t spread(std::size_t h) { return h ^ (h >> 32); }
 
 }  // namespace
 
-std::string_view plain_id(std::string_view text, std::string& buffer) {
-  const bool plain = text.size() == 1 || (!text.empty() && text[0] >= '1' && text[0] <= '9');
-  if (plain) return text;
-  const auto value = number_from<std::int64_t>(text);
-  if (!value) return text;
-  buffer = std::to_string(*value);
-  return buffer;
+namespace {
+
+/// The plain form of a number that the text spells by digits and a point: no plus, no zeros around it, no -0. Nothing for other texts.
+std::optional<std::string> plain_number(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  const auto point = std::min(text.find('.'), text.size());
+  std::string_view whole = text.substr(0, point), part = text.substr(std::min(point + 1, text.size()));
+  const auto digits = [](std::string_view t) { return std::all_of(t.begin(), t.end(), [](char c) { return c >= '0' && c <= '9'; }); };
+  if (whole.empty() || !digits(whole) || !digits(part)) return std::nullopt;
+  while (whole.size() > 1 && whole[0] == '0') whole.remove_prefix(1);
+  while (part.ends_with('0')) part.remove_suffix(1);
+  const bool zero = whole == "0" && part.empty();
+  return (negative && !zero ? "-" : "") + std::string(whole) + (part.empty() ? "" : "." + std::string(part));
+}
+
+}  // namespace
+
+std::string_view plain_id(std::string_view text, IdSpelling ids, std::string& buffer) {
+  if (text.size() < 2) return text;
+  if (ids == IdSpelling::number) {
+    if (const auto number = plain_number(text)) return buffer = *number;
+    return text;
+  }
+  if (text.back() != '0') return text;
+  const auto point = text.find_last_not_of('0');  // 7.0 is 7
+  if (point == std::string_view::npos || text[point] != '.' || !number_from<std::int64_t>(text.substr(0, point))) return text;
+  return text.substr(0, point);
+}
+
+std::vector<std::string> IdTable::other_spelling() const {
+  std::unordered_map<std::string, std::uint32_t> odd;  // by the number that they spell
+  for (std::uint32_t i = 0; i < size(); ++i) {
+    const std::string_view t = text(i);
+    const bool plain = t.empty() || (t[0] >= '1' && t[0] <= '9' && t.find('.') == std::string_view::npos);
+    if (plain) continue;
+    const auto number = plain_number(t);
+    if (!number || *number == t) continue;
+    const auto [at, is_new] = odd.emplace(*number, i);
+    if (!is_new && text(at->second) != t) return {std::string(text(at->second)), std::string(t)};
+  }
+  for (std::uint32_t i = 0; i < size() && !odd.empty(); ++i) {
+    const auto at = odd.find(std::string(text(i)));
+    if (at != odd.end()) return {std::string(text(std::min(i, at->second))), std::string(text(std::max(i, at->second)))};
+  }
+  return {};
 }
 
 std::uint32_t IdTable::number_of(std::uint32_t group, std::string_view t) {
@@ -258,6 +295,11 @@ std::vector<std::string> IdTable::same_but_case() const {
     first.push_back(i);
   }
   return {};
+}
+
+std::string spellings_text(const std::string& column, const std::vector<std::string>& pair, bool flags) {
+  return fmt::format("{} has {} and {}: one id or two? {} keeps them apart, {} makes them one", shown_list(column), shown_cell(pair[0]),
+                     shown_cell(pair[1]), flags ? "--ids text" : "ids = \"text\"", flags ? "--ids number" : "ids = \"number\"");
 }
 
 std::vector<std::uint32_t> ranks_of(const std::vector<std::uint32_t>& sorted) {

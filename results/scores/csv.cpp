@@ -27,6 +27,21 @@ bool is_whole(const CsvField& field) {
   return end == field.text.data() + field.text.size() && !field.text.empty() && error != std::errc::invalid_argument;
 }
 
+/// Fields of a line, as its separators outside of quotes divide it.
+std::size_t fields_in(std::string_view line, char separator) {
+  std::size_t fields = 1;
+  bool quoted = false, begins = true;  // quotes count at the beginning of a field, and end there
+  for (const char c : line) {
+    if (c == '"' && (quoted || begins)) quoted = !quoted;
+    else if (c == separator && !quoted) ++fields;
+    begins = !quoted && (c == separator || (begins && c == ' '));
+  }
+  return fields;
+}
+
+/// "sep=;", which spreadsheets write and read.
+bool is_excel_line(std::string_view line) { return line.starts_with("sep=") || line.starts_with("SEP=") || line.starts_with("Sep="); }
+
 }  // namespace
 
 std::string_view wide_encoding(std::string_view text) {
@@ -37,11 +52,33 @@ std::string_view wide_encoding(std::string_view text) {
   return zeros == "x000" || zeros == "000x" || (zeros == "00xx" && text.substr(2, 2) == "\xfe\xff") ? "UTF-32" : "";
 }
 
+std::string_view first_line(std::string_view text) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  for (;;) {
+    const auto begin = text.find_first_not_of(" \t\r\n");
+    if (begin == std::string_view::npos) return {};
+    text.remove_prefix(begin);
+    const auto line = text.substr(0, text.find('\n'));
+    if (line[0] != '#') return line;
+    text.remove_prefix(line.size());
+  }
+}
+
+char separator_of(std::string_view text) {
+  const std::string_view line = first_line(text);
+  if (is_excel_line(line)) return line.size() > 4 ? line[4] : ',';
+  char best = ',';
+  std::size_t most = 1;
+  for (const char mark : {',', ';', '\t', '|'}) {
+    const std::size_t fields = fields_in(line, mark);
+    if (fields > most) best = mark, most = fields;
+  }
+  return best;
+}
+
 void check_csv_format(std::string_view text, CsvErrors& errors) {
   const auto wide = wide_encoding(text);
   if (!wide.empty()) return errors.add(1, 1, std::string(wide) + " text: save it as UTF-8");
-  if (text.starts_with("\x1f\x8b")) return errors.add(1, 1, "compressed (gzip): unpack it first");
-  if (text.starts_with("PK\x03\x04")) return errors.add(1, 1, "a zip archive or a spreadsheet: export it as CSV");
   if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
     const auto before = text.substr(0, nul);
     const auto line = std::count(before.begin(), before.end(), '\n');
@@ -58,9 +95,6 @@ void check_csv_header(const std::vector<CsvField>& fields, const std::string& wa
   const CsvField& first = fields[0];
   if (std::all_of(fields.begin(), fields.end(), is_whole))
     return errors.add(first.line, first.column, "data where the header was expected: " + wanted);
-  const std::string_view sep = first.text.substr(0, 4);
-  if (sep == "sep=" || sep == "SEP=" || sep == "Sep=")
-    return errors.add(first.line, first.column, "a line for Excel: delete it; " + wanted);
   const auto other = first.text.find_first_of(separator == '\t' ? ";,|" : ";\t|");
   if (fields.size() > 1 || other == std::string_view::npos) return;
   const char mark = first.text[other];
@@ -143,10 +177,20 @@ std::string CsvErrors::text() const {
 
 CsvReader::CsvReader(std::string_view text, char separator) : text_(text), separator_(separator) {
   if (text_.starts_with("\xef\xbb\xbf")) text_.remove_prefix(3);
+  if (is_excel_line(text_)) {
+    at_ = std::min(text_.find('\n'), text_.size() - 1) + 1;
+    new_line();
+  }
 }
 
 void CsvReader::skip_spaces() {
   while (at_ < text_.size() && is_space(text_[at_])) ++at_;
+}
+
+std::string CsvReader::skipped_note() const {
+  if (skipped_ == 0) return "";
+  return fmt::format("{} {} below the header skipped: a line that starts with # and has not the header's {} fields is a comment", skipped_,
+                     skipped_ == 1 ? "line" : "lines", fields_);
 }
 
 bool CsvReader::next(std::vector<CsvField>& fields, CsvErrors& errors) {
@@ -155,7 +199,8 @@ bool CsvReader::next(std::vector<CsvField>& fields, CsvErrors& errors) {
   for (;; ++at_, new_line()) {
     if (at_ < text_.size() && text_[at_] == '#') {
       const std::size_t end = std::min(text_.find('\n', at_), text_.size());
-      row_comments_ += text_.substr(at_, end - at_).find(separator_) != std::string_view::npos;
+      if (fields_ > 0 && fields_in(text_.substr(at_, end - at_), separator_) == fields_) break;
+      skipped_ += fields_ > 0;
       at_ = end;
     }
     const std::size_t line = at_;

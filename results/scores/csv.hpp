@@ -46,15 +46,18 @@ class CsvErrors {
   bool counts_same_ = false;
 };
 
-/// Reads records. A BOM, lines that start with `#` and blank lines are skipped; lines end with LF or CRLF; a quoted field may span lines.
+/// Reads records. A BOM and blank lines are skipped; lines end with LF or CRLF; a quoted field may span lines. Lines that start with `#` are
+/// comments above the header. Below it they are records where they have its number of fields, and are skipped and counted otherwise.
 class CsvReader {
  public:
   /// `separator`: a comma or a tab. Spaces around fields are skipped, and tabs where they separate nothing.
   explicit CsvReader(std::string_view text, char separator = ',');
   /// The next record into `fields`; false at the end. A quote that is not closed, or closed amid a field, is added to `errors`.
   bool next(std::vector<CsvField>& fields, CsvErrors& errors);
-  /// Comments so far that hold a separator: perhaps rows whose first field starts with `#`.
-  long row_comments() const { return row_comments_; }
+  /// The record before was the header; the next ones have as many fields.
+  void header_has(std::size_t fields) { fields_ = fields; }
+  /// A note on the lines that were skipped below the header; empty where none was.
+  std::string skipped_note() const;
 
  private:
   bool is_space(char c) const { return c == ' ' || (c == '\t' && separator_ != '\t'); }
@@ -63,7 +66,8 @@ class CsvReader {
   std::string_view text_;
   char separator_;
   std::size_t at_ = 0, start_ = 0;  ///< next byte; first byte of its line
-  long line_ = 1, row_comments_ = 0;
+  std::size_t fields_ = 0;  ///< of the header; 0 above it
+  long line_ = 1, skipped_ = 0;
 };
 
 /// The text of a field, with doubled quotes made single.
@@ -81,6 +85,11 @@ std::string csv_field(const std::string& text);
 
 /// "UTF-16" or "UTF-32" for text of this encoding, with or without a byte order mark; else empty.
 std::string_view wide_encoding(std::string_view text);
+
+/// The first line that is neither blank nor a comment.
+std::string_view first_line(std::string_view text);
+/// The mark of , ; | and tab that divides the first line into the most columns; what a first line "sep=;" says.
+char separator_of(std::string_view text);
 
 /// Adds one mistake where a text is no CSV at all: UTF-16, gzip, a spreadsheet, a NUL byte, lines that end in CR alone.
 void check_csv_format(std::string_view text, CsvErrors& errors);

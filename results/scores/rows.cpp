@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "kernels/shared/words.hpp"
 #include "kernels/system/text.hpp"
@@ -46,23 +45,71 @@ Quotient parse_quotient(std::string_view text) {
   return q;
 }
 
-CsvScores::CsvScores(std::string_view text, char separator, const ScoreColumns& columns, CsvErrors& errors) : reader_(text, separator) {
+WideColumns wide_columns(const std::vector<std::string>& names, const ScoreColumns& columns, long line, CsvErrors& errors) {
+  WideColumns wide;
+  const std::string& wanted = columns.score;
+  const auto stands = [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  wide.are_judges = columns.rater == judges_are_columns && !stands(columns.rater);
+  const bool one = stands(wanted);
+  if (one && !wide.are_judges) return wide;
+  for (const std::string& part : one ? std::vector<std::string>() : split(wanted, ',')) {
+    const std::string name(trimmed(part));
+    if (name.find_first_of("*?") == std::string::npos) {
+      if (name != wanted) wide.names.push_back(name);
+      continue;
+    }
+    for (const std::string& column : names)
+      if (glob_match(name, column) && column != columns.prompt && column != columns.response && column != columns.sample &&
+          column != columns.rater && column != columns.gold)
+        wide.names.push_back(column);
+    if (wide.names.empty())
+      errors.add(line, 1, "no column is called like " + shown_cell(name) + "; found " + joined(names, [](const std::string& n) { return shown_cell(n); }));
+  }
+  if (wide.are_judges && !wide.any())
+    errors.add(line, 1, "the judges are the columns of scores (" + std::string(columns.named_by) + "rater), and " + shown_cell(wanted) + " names one: name them all, such as 'a,b,c' or 'score_*'");
+  return wide;
+}
+
+CsvScores::CsvScores(std::string_view text, char separator, const ScoreColumns& columns, CsvErrors& errors)
+    : reader_(text, separator), separator_(separator) {
   place_.fill(none);
   if (!reader_.next(fields_, errors))
     errors.add(1, 1, "nothing in it; wanted a header " + shown_list(wanted(columns)) + " and a row for each score");
   if (errors.any()) return;
   header_line_ = fields_[0].line;
-  comments_above_ = reader_.row_comments();
   columns_ = fields_.size();
+  reader_.header_has(columns_);
   check_csv_header(fields_, "the first line must name the columns " + shown_list(wanted(columns)), errors, separator);
   if (!errors.any()) find_columns(columns, errors);
+}
+
+std::vector<std::string> CsvScores::notes() const {
+  std::vector<std::string> notes;
+  if (std::string note = reader_.skipped_note(); !note.empty()) notes.push_back(std::move(note));
+  return notes;
 }
 
 void CsvScores::find_columns(const ScoreColumns& columns, CsvErrors& errors) {
   std::string found = joined(fields_, [](const CsvField& field) { return shown_cell(csv_text(field)); });
   if (found.size() > 400) found = std::to_string(fields_.size()) + " other columns";
+  std::vector<std::string> names;
+  for (const CsvField& field : fields_) names.push_back(csv_text(field));
+  wide_ = wide_columns(names, columns, header_line_, errors);
+  for (const std::string& name : wide_.names) {
+    const auto at = std::find(names.begin(), names.end(), name);
+    if (at == names.end()) errors.add(header_line_, 1, "no column " + shown_cell(name) + "; found " + found);
+    wide_places_.push_back(static_cast<std::size_t>(at - names.begin()));
+  }
   for (std::size_t f = 0; f < score_fields; ++f) {
     std::string name = column_of(columns, f);
+    if (wide_.any() && f == score_field) {
+      place_[f] = of_wide;
+      continue;
+    }
+    if (wide_.are_judges && f == rater_field) {
+      place_[f] = of_wide;
+      continue;
+    }
     if (name.empty()) {
       if (!may_lack(columns, f)) errors.add(header_line_, 1, "a column without a name is asked for");
       continue;
@@ -85,9 +132,22 @@ void CsvScores::find_columns(const ScoreColumns& columns, CsvErrors& errors) {
                "no column " + shown_cell(name) + "; found " + found + (capitals ? " (capital and small letters differ)" : "") +
                    naming_hint(columns, f));
   }
+  if (!wide_.any() || wide_.are_judges) return;
+  if (has(sample_field))
+    errors.add(header_line_, 1, "several columns of scores are calls, and " + shown_cell(columns.sample) + " numbers calls too: " +
+                                    std::string(columns.named_by == "--" ? "--sample none leaves it out" : "sample = \"\" leaves it out"));
+  place_[sample_field] = of_wide;
+}
+
+void CsvScores::take_score(ScoreRow& row) {
+  const CsvField& cell = fields_[wide_places_[next_wide_]];
+  row.field[score_field] = cell;
+  row.field[wide_.are_judges ? rater_field : sample_field] = {wide_.names[next_wide_], cell.line, cell.column, false};
+  next_wide_ = (next_wide_ + 1) % wide_places_.size();
 }
 
 bool CsvScores::next(ScoreRow& row, CsvErrors& errors) {
+  if (next_wide_ > 0) return take_score(row), true;
   const std::size_t before = errors.size();
   if (!reader_.next(fields_, errors)) return false;
   row.line = fields_[0].line;
@@ -100,165 +160,9 @@ bool CsvScores::next(ScoreRow& row, CsvErrors& errors) {
     return true;
   }
   for (std::size_t f = 0; f < score_fields; ++f)
-    if (has(f)) row.field[f] = fields_[place_[f]];
+    if (has(f) && place_[f] != of_wide) row.field[f] = fields_[place_[f]];
+  if (wide_.any()) take_score(row);
   return true;
-}
-
-// JSON lines: one object a line is one row. Other shapes of JSON are refused.
-
-namespace {
-
-using json = nlohmann::json;
-
-/// Keeps the values of the wanted keys of an object as text. (The interface of json::sax_parse.)
-class Keeper {
- public:
-  enum class Kind : char { absent, null, text, bad };
-  Keeper(const std::array<std::string, score_fields>& keys, std::array<std::string, score_fields>& values) : keys_(keys), values_(values) {}
-
-  bool null() { return keep(Kind::null, ""); }
-  bool boolean(bool b) { return keep(Kind::text, b ? "true" : "false"); }
-  bool number_integer(json::number_integer_t n) { return keep(Kind::text, std::to_string(n)); }
-  bool number_unsigned(json::number_unsigned_t n) { return keep(Kind::text, std::to_string(n)); }
-  bool number_float(json::number_float_t, const std::string& digits) { return keep(Kind::text, digits); }
-  bool string(std::string& s) { return keep(Kind::text, s); }
-  bool binary(json::binary_t&) { return false; }
-  bool start_object(std::size_t) { return open(true, "an object"); }
-  bool end_object() { return close(); }
-  bool start_array(std::size_t) { return open(false, "a list"); }
-  bool end_array() { return close(); }
-  bool key(std::string& k) {
-    if (depth > 1) return true;
-    wanted_ = 0;
-    for (std::size_t f = 0; f < score_fields; ++f) {
-      if (keys_[f] != k || k.empty()) continue;
-      if (kind[f] != Kind::absent && twice.empty()) twice = k;
-      wanted_ |= 1u << f;
-    }
-    if (list_keys) add_item(names, shown_cell(k));
-    return true;
-  }
-  bool parse_error(std::size_t place, const std::string&, const json::exception&) {
-    error_at = std::max<std::size_t>(place, 1);
-    return false;
-  }
-
-  std::array<Kind, score_fields> kind{};
-  std::array<const char*, score_fields> shape{};  ///< where kind is bad
-  std::string twice, names;                       ///< a key that stands twice; all keys, if `list_keys`
-  bool list_keys = false, is_object = false;
-  int depth = 0;
-  std::size_t error_at = 0;
-
- private:
-  bool keep(Kind k, std::string_view text) {
-    if (depth != 1) return true;
-    for (std::size_t f = 0; f < score_fields; ++f)
-      if (wanted_ >> f & 1) kind[f] = k, values_[f] = text;
-    return true;
-  }
-  bool open(bool object, const char* what) {
-    if (depth == 0) is_object = object;
-    if (depth == 1)
-      for (std::size_t f = 0; f < score_fields; ++f)
-        if (wanted_ >> f & 1) kind[f] = Kind::bad, shape[f] = what;
-    ++depth;
-    return true;
-  }
-  bool close() { return --depth, true; }
-  const std::array<std::string, score_fields>& keys_;
-  std::array<std::string, score_fields>& values_;
-  unsigned wanted_ = 0;  ///< a bit for each field of the current key
-};
-
-/// Column of the last place of a key in its line, 1-based; 1 where it is spelt in another way.
-long column_in(std::string_view line, const std::string& key) {
-  const auto at = line.rfind('"' + key + '"');
-  return at == std::string_view::npos ? 1 : static_cast<long>(at) + 1;
-}
-
-}  // namespace
-
-JsonScores::JsonScores(std::string_view text, const ScoreColumns& columns, CsvErrors& errors) : text_(text) {
-  if (text_.starts_with("\xef\xbb\xbf")) text_.remove_prefix(3);
-  for (std::size_t f = 0; f < score_fields; ++f) {
-    key_[f] = column_of(columns, f);
-    optional_[f] = may_lack(columns, f);
-    hint_[f] = naming_hint(columns, f);
-    has_[f] = !key_[f].empty();
-    if (!has_[f] && !optional_[f]) errors.add(1, 1, "a key without a name is asked for");
-  }
-  const std::string_view line = next_line();
-  first_line_ = std::max(line_, 1l);
-  if (line.empty())
-    errors.add(1, 1,
-               "nothing in it; wanted an object a line, with the keys " +
-                   shown_list(key_[prompt_field] + ", " + key_[response_field] + ", " + key_[score_field]));
-  if (line.starts_with('[')) errors.add(line_, 1, "a JSON list: write each of its objects in a line of its own (JSON lines; jq -c '.[]')");
-  if (errors.any()) return;
-
-  Quotient quotient = parse_quotient(key_[rater_field]);
-  Keeper first(key_, value_);
-  first.list_keys = true;
-  json::sax_parse(line.begin(), line.end(), &first);
-  if (quotient.divisor > 0 && first.kind[rater_field] == Keeper::Kind::absent) quotient_ = quotient, key_[rater_field] = quotient.column;
-  for (std::size_t f = 0; f < score_fields; ++f)
-    if (optional_[f] && first.kind[f] == Keeper::Kind::absent)
-      has_[f] = has_[f] && f == gold_field && text_.find('"' + key_[f] + '"') != std::string_view::npos;
-  at_ = 0, line_ = 0;
-}
-
-std::string_view JsonScores::next_line() {
-  while (at_ < text_.size()) {
-    const std::size_t begin = at_, end = std::min(text_.find('\n', at_), text_.size());
-    at_ = end + 1;
-    ++line_;
-    std::string_view line = text_.substr(begin, end - begin);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.find_first_not_of(" \t") != std::string_view::npos) return line;
-  }
-  return {};
-}
-
-bool JsonScores::next(ScoreRow& row, CsvErrors& errors) {
-  const std::string_view line = next_line();
-  if (line.empty()) return false;
-  row.line = line_;
-  read(line, row, errors);
-  first_ = false;
-  return true;
-}
-
-bool JsonScores::read(std::string_view line, ScoreRow& row, CsvErrors& errors) {
-  Keeper keeper(key_, value_);
-  keeper.list_keys = first_;
-  const bool sound = json::sax_parse(line.begin(), line.end(), &keeper);
-  const auto tell = [&](long column, const std::string& what) { return errors.add(line_, column, what), false; };
-  if (!sound || keeper.error_at > 0)
-    return tell(static_cast<long>(std::min(std::max<std::size_t>(keeper.error_at, 1), line.size() + 1)), "this line is no JSON object");
-  if (!keeper.is_object) return tell(1, "an object is wanted in each line");
-  if (!keeper.twice.empty()) return tell(column_in(line, keeper.twice), "key " + shown_cell(keeper.twice) + " stands twice");
-  bool good = true;
-  for (std::size_t f = 0; f < score_fields; ++f) {
-    row.field[f] = {};
-    if (!has_[f] && !key_[f].empty() && keeper.kind[f] != Keeper::Kind::absent)
-      good = tell(column_in(line, key_[f]), "key " + shown_cell(key_[f]) + " stands here, but not on line " + std::to_string(first_line_));
-    if (!has_[f]) continue;
-    const long column = column_in(line, key_[f]);
-    if (keeper.kind[f] == Keeper::Kind::absent && f != gold_field) {
-      const bool told =
-          std::any_of(key_.begin(), key_.begin() + static_cast<std::ptrdiff_t>(f), [&](const std::string& k) { return k == key_[f]; });
-      if (!told)
-        errors.add(line_, 1, "no key " + shown_cell(key_[f]), (keeper.names.empty() ? "" : "; found " + keeper.names) + hint_[f]),
-            good = false;
-    } else if (keeper.kind[f] == Keeper::Kind::bad) {
-      good = tell(column, shown_list(key_[f]) + " is " + keeper.shape[f] + ": a number or a text is wanted");
-    } else {
-      if (keeper.kind[f] != Keeper::Kind::text) value_[f].clear();
-      row.field[f] = {value_[f], line_, column, false};
-    }
-  }
-  return good;
 }
 
 }  // namespace odrpo

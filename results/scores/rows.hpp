@@ -3,18 +3,21 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernels/shared/score_table.hpp"
+#include "kernels/shared/words.hpp"
 #include "results/scores/csv.hpp"
 
 namespace odrpo {
 
 // One row as text.
 
-// ScoreColumns: which columns of a file of scores are read, and how a user names them.
+// Names the columns of a file of scores, and says how a user may name others.
 
 /// Names of the columns of a file. Those of sample, rater and gold are optional under the names given here; under another name they must be
 /// in the file. "" = none.
@@ -27,6 +30,9 @@ struct ScoreColumns {
 };
 
 enum ScoreField : std::size_t { prompt_field, response_field, sample_field, score_field, rater_field, gold_field, score_fields };
+
+/// Stands for the column of the judge where each column of scores is a judge.
+inline constexpr std::string_view judges_are_columns = "columns";
 
 /// The name of a field's column.
 inline const std::string& column_of(const ScoreColumns& c, std::size_t field) {
@@ -46,6 +52,7 @@ inline std::string naming_hint(const ScoreColumns& c, std::size_t field) {
 /// May a file lack the field's column?
 inline bool may_lack(const ScoreColumns& c, std::size_t field) {
   const bool optional = field == sample_field || field == rater_field || field == gold_field;
+  if (field == prompt_field) return c.prompt.empty();  // each response is a prompt of its own
   return optional && (column_of(c, field).empty() || column_of(c, field) == column_of(ScoreColumns{}, field));
 }
 
@@ -60,6 +67,11 @@ struct Quotient {
 };
 Quotient parse_quotient(std::string_view text);
 
+/// Where a cell stands in a file.
+struct CellPlace {
+  long line = 1, column = 1;
+};
+
 /// The fields of one row. Those of columns that the file lacks stay empty.
 struct ScoreRow {
   std::array<CsvField, score_fields> field;
@@ -67,7 +79,17 @@ struct ScoreRow {
   std::string text(std::size_t f) const { return csv_text(field[f]); }
 };
 
-// Rows of a file of scores with columns separated by commas or tabs.
+/// Several columns of scores in one row ("s1,s2,s3", "score_*"): which ones, and what tells their scores apart.
+struct WideColumns {
+  std::vector<std::string> names;  ///< empty: one column
+  bool are_judges = false;         ///< `rater = "columns"`: each column is a judge; else the calls of one
+  bool any() const { return !names.empty(); }
+};
+/// The columns among `names` that `wanted` says: "a,b" or a glob, of which `used` are no scores. No names where `wanted` is one column. Adds to `errors` where
+/// there is none.
+WideColumns wide_columns(const std::vector<std::string>& names, const ScoreColumns& columns, long line, CsvErrors& errors);
+
+// Rows of a file of scores with columns separated by one mark.
 
 class CsvScores {
  public:
@@ -78,58 +100,136 @@ class CsvScores {
   bool has(std::size_t field) const { return place_[field] != none; }
   const Quotient& rater_quotient() const { return quotient_; }
   long first_line() const { return header_line_; }
-  /// Comments below the header that look like rows, so far.
-  long row_comments() const { return reader_.row_comments() - comments_above_; }
+  char separator() const { return separator_; }
+  /// On lines that were skipped.
+  std::vector<std::string> notes() const;
 
-  /// The next row; false at the end. A row that cannot be used is reported in `errors`.
+  /// The next row; false at the end. An unusable row is reported in `errors`. A row with several columns of scores counts as several.
   bool next(ScoreRow& row, CsvErrors& errors);
 
  private:
-  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+  static constexpr std::size_t none = static_cast<std::size_t>(-1), of_wide = none - 1;
   void find_columns(const ScoreColumns& columns, CsvErrors& errors);
+  void take_score(ScoreRow& row);
   CsvReader reader_;
+  char separator_;
   std::vector<CsvField> fields_;
   std::array<std::size_t, score_fields> place_;
+  WideColumns wide_;
+  std::vector<std::size_t> wide_places_;
+  std::size_t next_wide_ = 0;  ///< column of the present row that comes next; 0: a new row
   Quotient quotient_;
   std::size_t columns_ = 0;
-  long header_line_ = 1, comments_above_ = 0;
+  long header_line_ = 1;
 };
 
-// Rows of a file of scores that has a JSON object a line.
+// Rows of a file of scores with a JSON object a line, or with a list of objects.
+
+/// Splits JSON into the objects of its lines, or the elements of its list.
+class JsonItems {
+ public:
+  explicit JsonItems(std::string_view text);
+  /// The next item, without blanks around it; empty at the end.
+  std::string_view next();
+  long line() const { return first_line_; }  ///< of the item's first character
+  /// Where byte `offset` of the present item stands in the text.
+  CellPlace place(std::string_view item, std::size_t offset) const;
+
+ private:
+  void move_to(std::size_t to);
+  std::string_view text_;
+  bool list_ = false;
+  std::size_t at_ = 0, start_ = 0;  ///< next byte; first byte of its line
+  long line_ = 1, first_line_ = 1, first_column_ = 1;
+};
 
 class JsonScores {
  public:
-  /// Takes the keys that the file has from its first object. Adds to `errors` why the text is not rows of scores.
+  /// Looks in the first object for the keys that the file has; a key with points that is none of the object's own is a path. Adds to `errors` why the text is no rows of scores.
   JsonScores(std::string_view text, const ScoreColumns& columns, CsvErrors& errors);
 
-  /// Does the file have the key of this field? If so, every object must have it, except gold.
+  /// Does the file have the key of this field? Every object must have it then, except for gold.
   bool has(std::size_t field) const { return has_[field]; }
   const Quotient& rater_quotient() const { return quotient_; }
   long first_line() const { return first_line_; }
-  long row_comments() const { return 0; }
+  char separator() const { return 0; }
+  std::vector<std::string> notes() const { return {}; }
 
-  /// The next row, valid until the next call; false at the end. A null is an empty field. A bad line is reported in `errors`.
+  /// The next row, valid until the next call; false at the end. A null is an empty field, a list of scores its JSON. An unusable object is reported in `errors`. An
+  /// object with several keys of scores counts as several rows.
   bool next(ScoreRow& row, CsvErrors& errors);
 
  private:
-  std::string_view next_line();
-  bool read(std::string_view line, ScoreRow& row, CsvErrors& errors);
+  bool read(std::string_view item, ScoreRow& row, CsvErrors& errors);
+  void take_score(ScoreRow& row);
 
   std::string_view text_;
-  std::size_t at_ = 0;
-  long line_ = 0, first_line_ = 1;
-  std::array<std::string, score_fields> key_, value_, hint_;
+  JsonItems items_;
+  long first_line_ = 1;
+  std::array<std::string, score_fields> key_, hint_;
+  std::vector<std::vector<std::string>> path_;  ///< of each field, then of further keys of scores
+  std::vector<std::string> value_;
+  std::vector<CellPlace> places_;
   std::array<bool, score_fields> has_{}, optional_{};
+  WideColumns wide_;
+  std::size_t next_wide_ = 0;
   bool first_ = true;
   Quotient quotient_;
+};
+
+/// The scores that a cell lists as JSON ("[7, 8, null]"); nothing where it is no list of numbers and texts.
+std::optional<std::vector<std::string>> listed_scores(std::string_view cell);
+
+/// A source whose cells of scores are lists: each score becomes a row, and its place in the list the sample.
+template <class Source>
+class EachScore {
+ public:
+  explicit EachScore(Source source) : source_(std::move(source)) {}
+  bool has(std::size_t field) const { return field == sample_field || source_.has(field); }
+  const Quotient& rater_quotient() const { return source_.rater_quotient(); }
+  long first_line() const { return source_.first_line(); }
+  char separator() const { return source_.separator(); }
+  std::vector<std::string> notes() const { return source_.notes(); }
+  bool next(ScoreRow& row, CsvErrors& errors) {
+    while (at_ == list_.size()) {
+      const std::size_t before = errors.size();
+      if (!source_.next(row_, errors)) return false;
+      row = row_;
+      if (errors.size() > before) return true;
+      at_ = 0;
+      const CsvField& cell = row_.field[score_field];
+      const auto list = listed_scores(cell.quoted ? cell_ = csv_text(cell) : cell.text);
+      list_ = list ? *list : std::vector<std::string>{std::string(cell.text)};
+    }
+    row = row_;
+    row.field[score_field].text = list_[at_], row.field[score_field].quoted = false;
+    sample_ = std::to_string(++at_);
+    row.field[sample_field] = {sample_, row.field[score_field].line, row.field[score_field].column, false};
+    return true;
+  }
+
+ private:
+  Source source_;
+  ScoreRow row_;
+  std::vector<std::string> list_;
+  std::size_t at_ = 0;
+  std::string sample_, cell_;
 };
 
 // The ratings of a file as they are read, and the table that they make.
 
 // Ids of a file of scores as numbers 0, 1, …, and the order of ids.
 
-/// An id as it is compared: a whole number without leading zeros ("007" is "7"), any other text as it is. `buffer` holds a new text.
-std::string_view plain_id(std::string_view text, std::string& buffer);
+/// How ids that spell one number differently are read ("04" and "4").
+enum class IdSpelling { unset, text, number };
+inline constexpr Word<IdSpelling> id_words[] = {
+    {IdSpelling::text, "text", "other spellings are other ids"},
+    {IdSpelling::number, "number", "spellings of one number are one id"},
+};
+
+/// An id as it is compared: the text; of "7.0" the text "7"; with IdSpelling::number the plain form of a number ("04", "4.50": 4, 4.5).
+/// `buffer` holds a new text.
+std::string_view plain_id(std::string_view text, IdSpelling ids, std::string& buffer);
 
 /// Numbers texts in the order in which they are met. Texts of different groups are different.
 class IdTable {
@@ -142,6 +242,8 @@ class IdTable {
   /// The numbers in order of the rank of their group (of the group itself if `group_rank` is empty). Within a group whole numbers by value
   /// come first, then texts by their bytes.
   std::vector<std::uint32_t> sorted(const std::vector<std::uint32_t>& group_rank) const;
+  /// Two texts that spell one number, in whatever group ("04", "4"); empty when there are none.
+  std::vector<std::string> other_spelling() const;
   /// Two texts of one group that differ by the case of ASCII letters alone; empty when there are none.
   std::vector<std::string> same_but_case() const;
 
@@ -157,6 +259,9 @@ class IdTable {
   std::uint32_t last_ = 0;
 };
 
+/// What is wrong with a column in which two texts spell one number, and how the reader is told: by flags, or by keys of a suite.
+std::string spellings_text(const std::string& column, const std::vector<std::string>& pair, bool flags);
+
 /// The rank of each number of a sorted() list.
 std::vector<std::uint32_t> ranks_of(const std::vector<std::uint32_t>& sorted);
 
@@ -171,13 +276,12 @@ struct ScoreCells {
   IdTable columns;                     ///< samples; the group is the judge. Unused when `numbered`
   bool numbered = false;               ///< the file has no samples: `column` holds judges
   std::vector<std::uint32_t> response, column, line;
-  std::vector<std::uint8_t> code;  ///< 0 = unreadable, `blank`, or 1 + index into values
-  std::vector<double> values;      ///< different scores, as they were met or as a scale states them
+  std::vector<std::uint8_t> code;  ///< 0 = unreadable, `blank`, or one of ScoreValues
   std::vector<double> gold;        ///< [responses], NaN = none; empty when the file has none
 };
 
-/// Sorts the cells into a table on the scale `values`, which holds all values of the cells; takes their memory. A cell given twice is added
-/// to `errors`, and the table is then unusable.
-ScoreTable make_score_table(ScoreCells cells, std::vector<double> values, CsvErrors& errors);
+/// Sorts the cells into a table on the scale `values`; takes their memory. `level_of`: 1 + index into `values` of each code, 0 = unreadable. A cell given
+/// twice is added to `errors`, and the table is then unusable.
+ScoreTable make_score_table(ScoreCells cells, std::vector<double> values, const std::array<std::uint8_t, 256>& level_of, CsvErrors& errors);
 
 }  // namespace odrpo

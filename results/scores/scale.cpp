@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/shared/json.hpp"
+#include "kernels/system/text.hpp"
 #include "results/scores/csv.hpp"
 #include "results/scores/rows.hpp"
 #include "results/scores/score_file.hpp"
@@ -105,47 +107,47 @@ namespace {
 
 constexpr std::size_t piece = std::size_t{1} << 16;  // bytes handed on at once
 
-/// An id, quoted as its format requires.
-std::string id_text(const std::string& id, ScoreFormat format) {
-  if (format == ScoreFormat::csv) return csv_field(id);
-  if (format == ScoreFormat::tsv) return id;
-  std::string text = "\"";
-  for (const char c : id) {
-    if (c == '"' || c == '\\') text += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) text += fmt::format("\\u{:04x}", static_cast<int>(c));
-    else text += c;
+/// The ids of one column as their format has them: in JSON all are numbers where all are plain whole ones, and all are texts otherwise.
+template <class List, class Text>
+std::vector<std::string> id_texts(const List& list, ScoreFormat format, Text id_of) {
+  const auto whole = [&](const auto& item) {
+    const auto value = number_from<std::int64_t>(id_of(item));
+    return value && std::to_string(*value) == id_of(item);
+  };
+  const bool numbers = std::all_of(list.begin(), list.end(), whole);
+  std::vector<std::string> texts;
+  for (const auto& item : list) {
+    const std::string& id = id_of(item);
+    if (format == ScoreFormat::csv) texts.push_back(csv_field(id));
+    else if (format == ScoreFormat::tsv || numbers) texts.push_back(id);
+    else texts.push_back(Json(id).dump(-1, ' ', false, Json::error_handler_t::replace));
   }
-  return text + "\"";
+  return texts;
 }
 
 }  // namespace
 
-ScoreFormat score_format(std::string_view path) {
-  if (path.ends_with(".tsv")) return ScoreFormat::tsv;
-  return path.ends_with(".jsonl") || path.ends_with(".ndjson") ? ScoreFormat::json_lines : ScoreFormat::csv;
-}
-
-void write_scores(const ScoreTable& table, ScoreFormat format, std::string_view comment, const std::function<void(std::string_view)>& out) {
+void write_scores(const ScoreTable& table, ScoreFormat format, const std::function<void(std::string_view)>& out) {
   const ScoreColumns names;
-  const bool json = format == ScoreFormat::json_lines;
+  const bool json = format == ScoreFormat::json;
   const bool named = std::any_of(table.judges.begin(), table.judges.end(), [](const auto& j) { return !j.name.empty(); });
   const bool gold = std::any_of(table.responses.begin(), table.responses.end(), has_gold);
-  std::vector<std::string> score, judge, sample;
+  std::vector<std::string> score;
   for (const double value : table.values) score.push_back(fmt::format("{}", value));
-  for (const auto& j : table.judges) judge.push_back(id_text(j.name, format));
-  for (const auto& c : table.columns) sample.push_back(id_text(c.sample, format));
+  const std::vector<std::string> judge = id_texts(table.judges, format, [](const auto& j) -> const std::string& { return j.name; }),
+                                 sample = id_texts(table.columns, format, [](const auto& c) -> const std::string& { return c.sample; }),
+                                 id = id_texts(table.prompts, format, [](const auto& p) -> const std::string& { return p.id; });
   const char mark = format == ScoreFormat::tsv ? '\t' : ',';
   std::string text;
   if (!json) {
-    if (!comment.empty()) text = fmt::format("# {}\n", comment);
-    text += fmt::format("{1}{0}{2}{0}{3}", mark, names.prompt, names.response, names.sample);
+    text = fmt::format("{1}{0}{2}{0}{3}", mark, names.prompt, names.response, names.sample);
     if (named) text += mark + names.rater;
     text += mark + names.score;
     if (gold) text += mark + names.gold;
     text += '\n';
   }
   for (const auto& prompt : table.prompts) {
-    const std::string prompt_id = id_text(prompt.id, format);
+    const std::string& prompt_id = id[static_cast<std::size_t>(&prompt - table.prompts.data())];
     int response = 0;
     for (const auto& r : table.responses_of(prompt)) {
       const std::string true_score = has_gold(r) ? fmt::format("{}", r.gold) : "";

@@ -1,86 +1,52 @@
 // Parses the text of a file into a table of scores, or lists its mistakes.
 #include "results/scores/score_file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/text.hpp"
+#include "results/scores/cell_text.hpp"
 #include "results/scores/rows.hpp"
+#include "results/scores/score_notes.hpp"
+#include "results/scores/score_values.hpp"
+#include "results/scores/tools.hpp"
 
 namespace odrpo {
 namespace {
 
 [[noreturn]] void refuse(const CsvErrors& errors) { throw Failure(Exit::bad_input, errors.text()); }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-/// A text as a number. A text without a value may have a hint.
-struct Read {
-  std::optional<double> value;
-  const char* hint = nullptr;  ///< such a text is a mistake of the file, not an answer of the judge
-};
-Read read_number(std::string_view text) {
-  text = trimmed(text, " ");
-  const bool plus = text.size() > 1 && text[0] == '+' && text[1] != '-';
-  if (plus) text.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (end == text.data() + text.size() && error == std::errc::result_out_of_range) return {std::nullopt, "is out of the range of numbers"};
-  if (end == text.data() + text.size() && error == std::errc()) {
-    if (std::isfinite(value)) return {value == 0 ? 0.0 : value, nullptr};
-    return {std::nullopt, "is no finite number; leave a missing score blank"};
-  }
-  // digits and commas
-  const std::string_view body = text.starts_with('-') ? text.substr(1) : text;
-  const auto comma = body.find(',');
-  if (comma == std::string_view::npos || comma == 0) return {};
-  if (!std::all_of(body.begin(), body.end(), [](char c) { return is_digit(c) || c == ',' || c == '.'; })) return {};
-  const auto after = body.substr(comma + 1);
-  const auto group = after.substr(0, after.find_first_of(",."));
-  if (group.size() == 3 && comma <= 3) return {std::nullopt, "has a thousands separator: write the digits alone"};
-  if (!after.empty() && std::all_of(after.begin(), after.end(), is_digit)) return {std::nullopt, "has a decimal comma: write a point"};
-  return {};
-}
-
-/// Codes of scores: 1 + index of their value.
-class ScoreCodes {
- public:
-  ScoreCodes(std::vector<double>& values, bool fixed) : values_(values), fixed_(fixed) {}
-
-  /// The code; 0 for a value off the scale, or one too many.
-  std::uint8_t of(double value) {
-    if (!values_.empty() && values_[last_] == value) return static_cast<std::uint8_t>(last_ + 1);
-    const auto at = std::find(values_.begin(), values_.end(), value);
-    if (at == values_.end()) {
-      if (fixed_ || values_.size() == most_levels) return 0;
-      values_.push_back(value);
-      last_ = values_.size() - 1;
-    } else {
-      last_ = static_cast<std::size_t>(at - values_.begin());
-    }
-    return static_cast<std::uint8_t>(last_ + 1);
-  }
-
- private:
-  std::vector<double>& values_;
-  bool fixed_;
-  std::size_t last_ = 0;
-};
-
 /// Reads all rows of a source into cells.
 template <class Source>
 class CellReader {
  public:
-  CellReader(Source& source, const ScoreColumns& columns, const ScoreScale& scale, CsvErrors& errors)
-      : source_(source), columns_(columns), scale_(scale), errors_(errors), codes_(cells.values, !scale.values.empty()) {
-    cells.values = scale.values;
+  CellReader(Source& source, const ScoreReading& how, CsvErrors& errors)
+      : source_(source), how_(how), errors_(errors), missing_(how.missing), values_(how.scale.values) {
     cells.numbered = !source.has(sample_field);
   }
 
-  /// Stops at the 21st mistake. Reserves memory for `rows` rows, an upper bound.
+  /// Finds the least and the largest score, which bins lie between. Reads a source to its end.
+  void find_ends(Source source) {
+    ends_ = {INFINITY, -INFINITY};
+    CsvErrors ignored("");
+    ScoreRow row;
+    while (source.next(row, ignored)) {
+      const CellText cell = cell_of(row.field[score_field].text);
+      if (cell.kind != CellText::Kind::number || missing_.has(cell, row.field[score_field].text)) continue;
+      ends_.first = std::min(ends_.first, cell.value), ends_.second = std::max(ends_.second, cell.value);
+    }
+    commas_ = 0;
+  }
+
+  /// Stops at the 21st mistake. `rows`: at least how many there will be, as far as is known.
   void read(std::size_t rows) {
     for (auto* list : {&cells.response, &cells.column, &cells.line}) list->reserve(rows);
     cells.code.reserve(rows);
@@ -90,19 +56,17 @@ class CellReader {
     if (source_.has(gold_field)) cells.gold.resize(cells.responses.size(), no_gold);
   }
 
-  ScoreCells cells;
-  long rows = 0, scores = 0, unreadable = 0;
-  CsvField first_unreadable{};
-  std::string unreadable_text;
+  /// The table of what was read. Adds to the errors what keeps it from being one.
+  ScoreTable table();
 
  private:
   void add(const CsvField& at, std::string message) { errors_.add(at.line, at.column, std::move(message)); }
 
   std::string_view id(const ScoreRow& row, std::size_t f, std::string& buffer, bool& good) {
     const CsvField& field = row.field[f];
-    if (field.text.empty()) add(field, shown_list(column_of(columns_, f)) + " is empty"), good = false;
-    if (field.quoted && field.text.find('"') != std::string_view::npos) return plain_id(buffer = csv_text(field), other_);
-    return plain_id(field.text, buffer);
+    if (field.text.empty()) add(field, shown_list(column_of(how_.columns, f)) + " is empty"), good = false;
+    if (field.quoted && field.text.find('"') != std::string_view::npos) return plain_id(buffer = csv_text(field), how_.ids, other_);
+    return plain_id(field.text, how_.ids, buffer);
   }
 
   /// The judge of a row: a column, or what a quotient makes of it.
@@ -114,7 +78,7 @@ class CellReader {
     const auto value = number_from<long long>(text);
     if (!value) {
       add(row.field[rater_field],
-          shown_list(q.column) + " " + shown_cell(text) + ": a whole number is wanted, for the judge is " + shown_list(columns_.rater));
+          shown_list(q.column) + " " + shown_cell(text) + ": a whole number is wanted, for the judge is " + shown_list(how_.columns.rater));
       good = false;
       return text;
     }
@@ -123,13 +87,13 @@ class CellReader {
 
   void read_row(const ScoreRow& row) {
     bool good = true;
-    const auto prompt = id(row, prompt_field, prompt_, good), response = id(row, response_field, response_, good);
+    const auto response = id(row, response_field, response_, good);
+    const auto prompt = source_.has(prompt_field) ? id(row, prompt_field, prompt_, good) : response;
     const auto sample = cells.numbered ? std::string_view() : id(row, sample_field, sample_, good);
     const auto by = judge(row, good);
     std::uint8_t code = 0;
     good &= read_score(row.field[score_field], code);
     if (!good) return;
-    ++rows;
     const std::uint32_t p = cells.prompts.number_of(0, prompt), r = cells.responses.number_of(p, response);
     const std::uint32_t j = cells.judges.number_of(0, by);
     cells.response.push_back(r);
@@ -139,125 +103,270 @@ class CellReader {
     if (source_.has(gold_field)) read_gold(row, p, r);
   }
 
+  /// The text of a cell as a score by what the reading says of answers, words and decimal commas.
+  CellText cell_of(std::string_view text) {
+    if (how_.parse != nullptr) {
+      if (trimmed(text).empty()) return {CellText::Kind::blank};
+      text = score_in(text, how_, answer_);
+      if (text.empty()) return {};
+    }
+    CellText cell = read_cell(text);
+    if (cell.kind == CellText::Kind::other && source_.separator() != ',' && source_.separator() != 0 && text.find(',') != std::string_view::npos) {
+      std::string point(text);
+      std::replace(point.begin(), point.end(), ',', '.');
+      const CellText read = read_cell(point);
+      const bool plain = cell.mistake != nullptr && (std::string_view(cell.mistake).starts_with("has a decimal") || text.starts_with("0,"));
+      if (plain && read.kind == CellText::Kind::number) ++commas_, cell = read;
+    }
+    if (cell.kind != CellText::Kind::other) return cell;
+    const auto word = std::find_if(how_.map.begin(), how_.map.end(), [&](const auto& entry) { return entry.first == trimmed(text); });
+    return word == how_.map.end() ? cell : CellText{CellText::Kind::number, word->second};
+  }
+
   bool read_score(const CsvField& field, std::uint8_t& code) {
+    const std::string whole = field.quoted && field.text.find('"') != std::string_view::npos ? csv_text(field) : std::string();
+    const std::string_view text = whole.empty() ? field.text : std::string_view(whole);
     code = ScoreCells::blank;
-    if (field.text.empty()) return true;
-    const Read read = read_number(field.text);
-    if (read.hint) return add(field, "score " + shown_cell(field.text) + " " + read.hint), false;
+    if (how_.missing.empty() ? text.empty() : missing_.has(read_cell(text), text)) return true;
+    CellText cell = cell_of(text);
+    if (cell.kind == CellText::Kind::blank || missing_.has(cell, text)) return true;
+    if (cell.mistake) return add(field, "score " + shown_cell(text) + " " + cell.mistake), false;
     code = 0;
-    if (!read.value) {
-      if (unreadable++ == 0) first_unreadable = field, unreadable_text = shown_cell(field.text);
+    if (cell.kind == CellText::Kind::other) {
+      if (unreadable_++ == 0) first_unreadable_ = {field.line, field.column};
+      unreadable_texts_.add(shown_cell(text));
       return true;
     }
-    code = codes_.of(*read.value);
-    if (code > 0) return ++scores, true;
-    if (std::find(told_.begin(), told_.end(), *read.value) != told_.end()) return false;
-    const bool stated = !scale_.values.empty();
-    if (!stated && !told_.empty()) return false;
-    told_.push_back(*read.value);
-    add(field, "score " + exact_text(*read.value) +
-                   (stated ? " is off the scale: " + scale_text(scale_.values)
-                           : " is the " + std::to_string(most_levels + 1) + "st different score: a scale has at most " +
-                                 std::to_string(most_levels) + " levels"));
+    if (cell.kind == CellText::Kind::number) cell.value = rounded_score(cell.value, how_, ends_.first, ends_.second);
+    code = values_.code_of(cell, {field.line, field.column});
+    if (const auto moved = values_.take_moved())
+      for (std::uint8_t& c : cells.code)
+        if (c != ScoreCells::blank) c = (*moved)[c];
+    if (code > 0) return true;
+    const bool stated = !how_.scale.values.empty();
+    if (std::find(told_.begin(), told_.end(), cell.value) != told_.end() || (!stated && !told_.empty())) return false;
+    told_.push_back(cell.value);
+    if (stated) add(field, "score " + exact_text(cell.value) + " is off the scale: " + scale_text(how_.scale.values));
+    else too_many(cell.value, {field.line, field.column});
     return false;
+  }
+
+  void too_many(double value, CellPlace at) {
+    errors_.add(at.line, at.column, "score " + exact_text(value) + " is the " + std::to_string(most_levels + 1) +
+                                        "st different score: a scale has at most " + std::to_string(most_levels) + " levels" +
+                                        (how_.columns.named_by == "--" ? "; --round .1 or --bins 10 makes levels" : "; `round` or `bins` makes levels"));
   }
 
   void read_gold(const ScoreRow& row, std::uint32_t prompt, std::uint32_t response) {
     if (response >= cells.gold.size()) cells.gold.resize(response + 1, no_gold), gold_line_.resize(response + 1, 0);
     const CsvField& field = row.field[gold_field];
-    if (field.text.empty()) return;
-    const Read read = read_number(field.text);
-    const std::string name = shown_list(columns_.gold);
-    if (!read.value)
-      return add(field, name + " " + shown_cell(field.text) + (read.hint ? std::string(" ") + read.hint : ": a number is wanted"));
+    const CellText cell = read_cell(field.text);
+    if (cell.kind == CellText::Kind::blank || missing_.has(cell, field.text)) return;
+    const std::string name = shown_list(how_.columns.gold);
+    if (cell.kind != CellText::Kind::number)
+      return add(field, name + " " + shown_cell(field.text) + (cell.mistake ? std::string(" ") + cell.mistake : ": a number is wanted"));
     double& gold = cells.gold[response];
     if (gold_line_[response] == 0) {
-      gold = *read.value;
+      gold = cell.value;
       gold_line_[response] = static_cast<std::uint32_t>(row.line);
-    } else if (gold != *read.value) {
+    } else if (!same_score(gold, cell.value)) {
       add(field, name + " of prompt " + shown_id(cells.prompts.text(prompt)) + ", response " + shown_id(cells.responses.text(response)) +
-                     " is " + exact_text(*read.value) + ", but " + exact_text(gold) + " on line " + std::to_string(gold_line_[response]));
+                     " is " + exact_text(cell.value) + ", but " + exact_text(gold) + " on line " + std::to_string(gold_line_[response]));
+    }
+  }
+
+  /// A score beside which a gold score is but its rounding.
+  void settle_gold(const std::vector<double>& values) {
+    for (double& gold : cells.gold)
+      for (const double value : values)
+        if (same_score(gold, value, std::max(std::fabs(values.front()), std::fabs(values.back())))) gold = value;
+  }
+
+  /// Ids of a column that spell one number differently.
+  void check_spellings() {
+    const std::pair<std::size_t, const IdTable*> columns[] = {
+        {prompt_field, &cells.prompts}, {response_field, &cells.responses}, {sample_field, &cells.columns}, {rater_field, &cells.judges}};
+    for (const auto& [field, ids] : columns) {
+      const std::vector<std::string> pair = ids->other_spelling();
+      if (pair.empty()) continue;
+      errors_.add(source_.first_line(), 1, spellings_text(column_of(how_.columns, field), pair, how_.columns.named_by == "--"));
     }
   }
 
   Source& source_;
-  const ScoreColumns& columns_;
-  const ScoreScale& scale_;
+  const ScoreReading& how_;
   CsvErrors& errors_;
-  ScoreCodes codes_;
+  const MissingCodes missing_;
+  std::pair<double, double> ends_{0, 0};  ///< of the bins
+  long commas_ = 0;
+  std::string answer_;
+  ScoreValues values_;
+  ScoreCells cells;
+  std::int64_t unreadable_ = 0;
+  CellPlace first_unreadable_;
+  UnreadableTexts unreadable_texts_;
   std::string prompt_, response_, sample_, judge_, other_;
   std::vector<double> told_;
   std::vector<std::uint32_t> gold_line_;
 };
 
 template <class Source>
-ScoreTable read_table(Source& source, std::size_t rows, const ScoreColumns& columns, const ScoreScale& scale, CsvErrors& errors) {
-  CellReader reader(source, columns, scale, errors);
-  reader.read(rows);
-  if (!errors.any()) {
-    if (reader.cells.response.empty()) errors.add(source.first_line(), 1, "no scores below the header");
-    else if (2 * reader.unreadable > reader.rows)
-      errors.add(reader.first_unreadable.line, reader.first_unreadable.column,
-                 std::to_string(reader.unreadable) + " of " + std::to_string(reader.rows) + " scores are no numbers, the first is " +
-                     reader.unreadable_text + ": is " + shown_cell(columns.score) + " the column of the scores?");
-    else if (reader.scores == 0) errors.add(source.first_line(), 1, "no row has a score");
+ScoreTable CellReader<Source>::table() {
+  ScoreValues::Settled found = values_.settle();
+  for (const auto& fraction : found.refused) {
+    if (unreadable_ == 0) first_unreadable_ = fraction.first;
+    unreadable_ += fraction.count;
+    unreadable_texts_.add(shown_cell(fraction.text), fraction.count);
   }
-  std::vector<double> found = reader.cells.values;
-  std::sort(found.begin(), found.end());
-  ScoreTable table;
-  if (!errors.enough())
-    table = make_score_table(std::move(reader.cells), scale.values.empty() ? scale_of_scores(found) : scale.values, errors);
-  if (errors.any()) refuse(errors);
-  if (source.row_comments() > 0)
-    table.notes.push_back(std::to_string(source.row_comments()) + (source.row_comments() == 1 ? " line" : " lines") +
-                          " below the header skipped as comments, for they start with #");
+  if (!errors_.any()) {
+    const auto rows = static_cast<std::int64_t>(cells.response.size());
+    if (rows == 0) errors_.add(source_.first_line(), 1, "no scores below the header");
+    else if (2 * unreadable_ > rows)
+      errors_.add(first_unreadable_.line, first_unreadable_.column,
+                  fmt::format("{} of {} scores are no numbers, the first is {}: is {} the column of the scores?", unreadable_, rows,
+                              unreadable_texts_.texts.front().first, shown_cell(how_.columns.score)));
+    else if (found.values.empty() || std::all_of(cells.code.begin(), cells.code.end(), [&](std::uint8_t c) {
+               return c == ScoreCells::blank || found.index[c] == 0;
+             }))
+      errors_.add(source_.first_line(), 1, "no row has a score");
+  }
+  if (found.too_many && told_.empty()) too_many(found.too_many->first, found.too_many->second);
+  if (how_.ids == IdSpelling::unset) check_spellings();
+  if (errors_.any()) return {};
+  std::vector<double> scale = how_.scale.values;
+  if (scale.empty()) {
+    scale = scale_of_scores(found.values);
+    for (std::uint8_t& index : found.index)
+      if (index > 0) index = static_cast<std::uint8_t>(std::lower_bound(scale.begin(), scale.end(), found.values[index - 1u]) - scale.begin() + 1);
+  }
+  settle_gold(scale);
+  ScoreTable table = make_score_table(std::move(cells), std::move(scale), found.index, errors_);
+  if (errors_.any()) return table;
+  for (std::string& note : source_.notes()) table.notes.push_back(std::move(note));
+  if (commas_ > 0) table.notes.push_back(fmt::format("{} {} a decimal comma", commas_, commas_ == 1 ? "score has" : "scores have"));
+  if (how_.round > 0) table.notes.push_back(fmt::format("scores are rounded to multiples of {}", exact_text(how_.round)));
+  if (how_.bins > 0)
+    table.notes.push_back(fmt::format("scores are the centres of {} bins of equal width from {} to {}", how_.bins, exact_text(ends_.first), exact_text(ends_.second)));
+  if (!found.rounded.empty())
+    table.notes.push_back(fmt::format("{} {} written in several ways that differ by rounding alone, such as {} and {}: each is one score",
+                                      found.rounded.size(), found.rounded.size() == 1 ? "score is" : "scores are",
+                                      exact_text(found.rounded.front().first), exact_text(found.rounded.front().second)));
+  if (found.fractions > 0)
+    table.notes.push_back(fmt::format("{} {} written as N/{} and read as N", found.fractions, found.fractions == 1 ? "score is" : "scores are",
+                                      exact_text(found.whole)));
+  add_score_notes(table, unreadable_texts_, how_);
   return table;
 }
 
-enum class Format { csv, tsv, json };
+template <class Source>
+ScoreTable read_table(Source& source, std::size_t rows, const ScoreReading& how, CsvErrors& errors) {
+  CellReader reader(source, how, errors);
+  if (how.bins > 0) reader.find_ends(source);
+  reader.read(rows);
+  ScoreTable table = reader.table();
+  if (errors.any()) refuse(errors);
+  return table;
+}
 
 bool ends_in(std::string_view file, std::string_view end) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 32) : c; };
   return file.size() > end.size() && std::equal(end.rbegin(), end.rend(), file.rbegin(), [&](char a, char b) { return a == lower(b); });
 }
 
-/// The format by the file's extension; without a known one, by the first line that is no comment.
-Format format_of(std::string_view text, std::string_view file) {
-  if (ends_in(file, ".csv")) return Format::csv;
-  if (ends_in(file, ".tsv")) return Format::tsv;
-  if (ends_in(file, ".jsonl") || ends_in(file, ".ndjson")) return Format::json;
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  for (;;) {
-    const auto begin = text.find_first_not_of(" \t\r\n");
-    if (begin == std::string_view::npos) return Format::csv;
-    text.remove_prefix(begin);
-    const auto line = text.substr(0, text.find('\n'));
-    if (line[0] == '{' || line[0] == '[') return Format::json;
-    if (line[0] != '#')
-      return line.find('\t') != std::string_view::npos && line.find(',') == std::string_view::npos ? Format::tsv : Format::csv;
-    text.remove_prefix(line.size());
-  }
+/// Reads the rows of a source, each score of a list apart where its first cell of scores is a list.
+template <class Source>
+ScoreTable read_source(Source source, std::size_t rows, const ScoreReading& how, CsvErrors& errors) {
+  if (errors.any()) refuse(errors);
+  Source probe = source;
+  ScoreRow row;
+  CsvErrors ignored("");
+  const bool lists = how.parse == nullptr && probe.next(row, ignored) && !ignored.any() && listed_scores(row.text(score_field)).has_value();
+  if (!lists) return read_table(source, rows, how, errors);
+  if (source.has(sample_field))
+    errors.add(source.first_line(), 1, "the scores are lists of calls, and " + shown_cell(how.columns.sample) + " numbers calls too: " +
+                                           (how.columns.named_by == "--" ? "--sample none leaves it out" : "sample = \"\" leaves it out"));
+  if (errors.any()) refuse(errors);
+  EachScore<Source> each(std::move(source));
+  return read_table(each, rows, how, errors);
+}
+
+/// False where a user says which columns a file has, which is no tool's then. (The column of the score names judges of a tool's file.)
+bool may_be_of_tool(const ScoreColumns& c) { return c.prompt == ScoreColumns{}.prompt && c.response == ScoreColumns{}.response; }
+
+/// Members of an archive that may hold scores: of a log of inspect_ai the summaries alone.
+bool may_hold_scores(std::string_view name) {
+  if (name.starts_with("samples/") || name.starts_with("_journal/") || name == "header.json" || name == "reductions.json") return false;
+  return ends_in(name, ".csv") || ends_in(name, ".tsv") || ends_in(name, ".json") || ends_in(name, ".jsonl") || ends_in(name, ".ndjson");
 }
 
 }  // namespace
 
-ScoreTable parse_scores(std::string_view text, const std::string& file, const ScoreColumns& columns, const ScoreScale& scale) {
+std::optional<ScoreFormat> format_by_name(std::string_view path) {
+  if (ends_in(path, ".csv")) return ScoreFormat::csv;
+  if (ends_in(path, ".tsv")) return ScoreFormat::tsv;
+  if (ends_in(path, ".jsonl") || ends_in(path, ".ndjson") || ends_in(path, ".json")) return ScoreFormat::json;
+  return std::nullopt;
+}
+
+namespace {
+
+/// The table of texts that are UTF-8: of `text` alone, called `file`, or of `texts`, whose first one it is; these are from `folder`.
+ScoreTable parse_text(std::span<const NamedText> texts, std::string_view text, const std::string& file, const std::string& folder, const ScoreReading& how) {
   CsvErrors errors(file);
   if (text.size() > max_scores_bytes) errors.add(1, 1, "larger than " + std::to_string(max_scores_bytes >> 20) + " MiB");
   else check_csv_format(text, errors);
   if (errors.any()) refuse(errors);
-  const Format format = format_of(text, file);
+  const std::string_view first = first_line(text);
+  const auto by_name = format_by_name(file);
+  const bool json = by_name ? by_name == ScoreFormat::json : first.starts_with('{') || first.starts_with('[');
+  std::optional<ScoreFormat> format = how.format;
+  if (!format && json && may_be_of_tool(how.columns)) format = tool_of(text);
+  if (!format) format = json ? ScoreFormat::json : by_name.value_or(ScoreFormat::csv);
+  if (format > ScoreFormat::json) {
+    std::vector<NamedText> one;
+    if (texts.empty()) one.push_back({file, std::string(text)});
+    ToolRows found = read_tool(*format, texts.empty() ? one : texts, how);
+    const std::size_t rows = found.rows.size();
+    ListedScores source(std::move(found.rows));
+    ScoreTable table = read_table(source, rows, how, errors);
+    table.notes.insert(table.notes.begin(), fmt::format("read as a file of {}", word_of(std::span<const Word<ScoreFormat>>(score_format_words), *format)));
+    table.notes.insert(table.notes.end(), found.notes.begin(), found.notes.end());
+    return table;
+  }
+  if (texts.size() > 1)
+    fail(Exit::bad_input, "{}: holds {} files of scores, and only the files of a tool are read together: name one, such as {}", folder, texts.size(), file);
   const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1;
   const std::size_t rows = std::min(lines, text.size() / std::string_view("1,1,1\n").size() + 1);
-  if (format == Format::json) {
+  if (format == ScoreFormat::json) {
     errors.count_same();  // a key that a line lacks is lacking in every line
-    JsonScores source(text, columns, errors);
-    if (errors.any()) refuse(errors);
-    return read_table(source, rows, columns, scale, errors);
+    return read_source(JsonScores(text, how.columns, errors), rows, how, errors);
   }
-  CsvScores source(text, format == Format::tsv ? '\t' : ',', columns, errors);
-  if (errors.any()) refuse(errors);
-  return read_table(source, rows, columns, scale, errors);
+  const char separator = how.separator != 0 ? how.separator : format == ScoreFormat::tsv ? '\t' : separator_of(text);
+  ScoreTable table = read_source(CsvScores(text, separator, how.columns, errors), rows, how, errors);
+  if (how.separator == 0 && format == ScoreFormat::csv && separator != ',')
+    table.notes.push_back(fmt::format("columns are separated by {}", separator == ';' ? "semicolons" : separator == '|' ? "bars" : "tabs"));
+  return table;
+}
+
+}  // namespace
+
+ScoreTable parse_scores(std::string_view bytes, const std::string& file, const ScoreReading& how) {
+  if (is_packed(bytes) || wide_encoding(bytes) == "UTF-16") return parse_scores(std::vector<NamedText>{{file, std::string(bytes)}}, file, how);
+  return parse_text({}, bytes, file, file, how);
+}
+
+ScoreTable parse_scores(std::vector<NamedText> files, const std::string& file, const ScoreReading& how) {
+  std::vector<NamedText> texts;
+  for (NamedText& one : files) {
+    if (!is_packed(one.text)) {
+      texts.push_back(std::move(one));
+      continue;
+    }
+    for (NamedText& text : unpacked(one.text, one.name, may_hold_scores)) texts.push_back(std::move(text));
+  }
+  if (texts.empty()) fail(Exit::bad_input, "{}: no file of scores in it: .csv, .tsv, .json or .jsonl", file);
+  for (NamedText& text : texts) make_utf8(text);
+  return parse_text(texts, texts[0].text, texts[0].name, file, how);
 }
 
 }  // namespace odrpo

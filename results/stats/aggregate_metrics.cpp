@@ -1,4 +1,4 @@
-// Computes aggregates of runs over tasks, each as its definition says.
+// Computes aggregates of runs over tasks and statistics over units, directly by their definitions.
 #include "results/stats/aggregate_metrics.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ double sum(const std::vector<double>& values) {
 
 double mean(const std::vector<double>& values) { return sum(values) / static_cast<double>(values.size()); }
 
-/// Sorts unless sorted already, as resamples are.
+/// Sorts the values unless they are sorted already. Scores of a resample are, so the check saves time.
 void sort(std::vector<double>& values) {
   if (!std::is_sorted(values.begin(), values.end())) std::sort(values.begin(), values.end());
 }
@@ -46,13 +46,13 @@ std::vector<double> all_runs(const TaskScores& scores) {
   return all;
 }
 
-/// Twice the count of numbers in ascending y below v, ties half.
+/// Returns twice the number of values of y (ascending) below v, where a value equal to v counts as one half.
 std::size_t halves_won(double v, const std::vector<double>& y) {
   const auto [first, last] = std::equal_range(y.begin(), y.end(), v);
   return static_cast<std::size_t>((first - y.begin()) + (last - y.begin()));
 }
 
-/// U / (pairs) of one task.
+/// Mann-Whitney's U of one task, divided by the number of pairs.
 double share_of_wins(const std::vector<double>& x, std::vector<double> y) {
   sort(y);
   std::size_t halves = 0;
@@ -112,7 +112,7 @@ double average_score_distribution(const TaskScores& scores, double tau) {
 
 namespace {
 
-/// (column, number), ascending by column.
+/// A row of a sparse matrix: (column, number) pairs, ascending by column.
 using SparseRow = std::vector<std::pair<std::uint32_t, double>>;
 
 double dot(const SparseRow& a, const SparseRow& b) {
@@ -163,7 +163,7 @@ StratifiedMean unit_mean(const UnitScores& of, double level) {
 }
 
 PooledSd pooled_sd(const UnitScores& of) {
-  // deviations over (n - 1)^(1/4), so that products of two rows are S(t, u) / ((n(t) - 1) (n(u) - 1))^(1/4)
+  // divides deviations by (n - 1)^(1/4): the dot product of rows t and u is then S(t, u) / ((n(t) - 1) (n(u) - 1))^(1/4)
   std::vector<SparseRow> tasks(of.scores.size()), units(of.crossed() ? of.sizes[0] : 0);
   double squares = 0, freedom = 0, products = 0;
   for (std::uint32_t t = 0; t < tasks.size(); ++t) {
@@ -177,7 +177,7 @@ PooledSd pooled_sd(const UnitScores& of) {
       if (of.crossed()) units[of.item[t][i]].emplace_back(t, deviation);
     }
   }
-  // products of two columns have the same sum of squares as those of two rows: take the shorter side
+  // products of pairs of columns have the same sum of squares as products of pairs of rows, so the loop takes whichever are fewer
   const std::vector<SparseRow>& rows = of.crossed() && units.size() < tasks.size() ? units : tasks;
   for (std::size_t a = 0; a < rows.size(); ++a)
     for (std::size_t b = of.crossed() ? 0 : a; b <= a; ++b) {

@@ -1,4 +1,5 @@
-// Draws resamples, computes their statistics, and makes percentile and BCa intervals, in + - * / sqrt and kernels/math alone.
+// Draws resamples, computes their statistics, and makes percentile and BCa intervals. Uses only + - * / sqrt and kernels/math, whose bits
+// are the same everywhere.
 #include "results/stats/bootstrap.hpp"
 
 #include <algorithm>
@@ -14,22 +15,22 @@ namespace odrpo {
 namespace {
 
 constexpr std::uint32_t most_groups = 1000;
-constexpr double tie_tolerance = 1e-13;  // of the largest value: sums of the same numbers in another order differ by less
+constexpr double tie_tolerance = 1e-13;  // relative to the largest value: sums of equal numbers in another order differ by less
 
-/// Evaluates the lower half, where a probability has all its digits.
+/// Quantile of the standard normal distribution; NaN outside (0, 1). Evaluates the lower half, where a probability keeps all its digits.
 double normal_quantile(double p) {
   if (!(p > 0 && p < 1)) return undefined;
   return p > 0.5 ? -math::normal_quantile(1 - p) : math::normal_quantile(p);
 }
 
-/// Values nearer than this are equal but for rounding.
+/// The difference below which two resampled values count as equal, since it may come from rounding.
 double tie_width(const BootstrapDistribution& distribution) {
   return tie_tolerance * std::max(std::fabs(distribution.resampled.front()), std::fabs(distribution.resampled.back()));
 }
 
 bool has_width(const BootstrapDistribution& distribution) { return !distribution.resampled.empty() && distribution.resampled.back() - distribution.resampled.front() > tie_width(distribution); }
 
-/// Scores to resample, each task in ascending order. So a resample needs no sorting, and equal picks give equal sums.
+/// The scores that are resampled, in ascending order in each task. So a resample needs no sorting, and equal picks give equal sums.
 class Pool {
  public:
   explicit Pool(const UnitScores& from) : from_(from), times_(from.sizes.size()) {
@@ -40,7 +41,7 @@ class Pool {
       ascending_.push_back(std::move(order));
     }
   }
-  /// The scores of the units that `picks` names.
+  /// Writes to `picked` the scores of the units in `picks`.
   void take(const Picks& picks, TaskScores& picked) {
     for (std::size_t s = 0; s < times_.size(); ++s) {
       times_[s].assign(from_.sizes[s], 0);
@@ -56,8 +57,8 @@ class Pool {
 
  private:
   const UnitScores& from_;
-  std::vector<std::vector<std::uint32_t>> ascending_;  // of each task: its runs by score
-  std::vector<std::vector<std::uint32_t>> times_;      // of each stratum: how often each unit was picked
+  std::vector<std::vector<std::uint32_t>> ascending_;  // for each task: its runs, by score
+  std::vector<std::vector<std::uint32_t>> times_;      // for each stratum: how often each unit was picked
 };
 
 Picks all_picks(std::span<const std::uint32_t> sizes) {
@@ -69,7 +70,7 @@ Picks all_picks(std::span<const std::uint32_t> sizes) {
   return picks;
 }
 
-/// Acceleration of each statistic by the jackknife, which leaves out one item, or one group of items of a large stratum.
+/// Acceleration of each statistic by the jackknife. It leaves out one item at a time, or one group of items of a large stratum.
 std::vector<double> accelerations(std::span<const std::uint32_t> sizes, std::size_t count, const Statistics& statistics) {
   Picks picks = all_picks(sizes);
   std::vector<TaskScores> jackknife(count, TaskScores(sizes.size()));

@@ -11,74 +11,76 @@
 
 namespace odrpo {
 
-/// Items drawn from each stratum: picks[t][i] is an item's number in stratum t.
+/// The items that a resample draws: picks[t][i] is the i-th item drawn from stratum t, by its number in that stratum.
 using Picks = std::vector<std::vector<std::uint32_t>>;
 
-/// Resample `resample` (0, 1, …): as many items as each stratum has, drawn with replacement, independently between strata. Item i of
-/// stratum t is floor(w sizes[t] / 2^32). Here w is word i % 4 of the Philox block (purpose, resample, t, i / 4) under the key `seed`.
-/// Equal sizes give equal picks, so cells of one table share them. `picks` is overwritten.
+/// Draws resample number `resample` (0, 1, …) into `picks`: from each stratum as many items as it has, with replacement, independently. The
+/// i-th pick of stratum t is floor(w sizes[t] / 2^32). Here w is word i % 4 that Philox makes of the counter (purpose, resample, t, i / 4)
+/// and the random key `seed`. Equal sizes give equal picks, so the cells of a table that have equally many seeds share their resamples.
 void draw_picks(std::span<const std::uint32_t> sizes, std::uint64_t seed, std::uint32_t resample, Picks& picks);
 
-/// Writes statistics of the items in `picks` to `out`. Called for all items, for every resample, and for every sample that lacks one item
-/// (jackknife).
+/// A function that writes statistics of the items in `picks` to `out`. bootstrap() calls it for the full sample, for every resample, and
+/// for every jackknife sample.
 using Statistics = std::function<void(const Picks& picks, std::span<double> out)>;
 
-/// The bootstrap of one statistic.
+/// The bootstrap distribution of one statistic.
 struct BootstrapDistribution {
-  double estimate;                ///< of all items
-  std::vector<double> resampled;  ///< of each resample, ascending; empty where one of them is NaN
-  double acceleration;            ///< of BCa; NaN where leaving out any item changes nothing, and where a stratum has one item
-  std::uint32_t fewest = 0;       ///< items of the smallest stratum
-  std::uint64_t freedom = 0;      ///< items - strata
+  double estimate;                ///< the statistic of the full sample
+  std::vector<double> resampled;  ///< the statistic of each resample, ascending; empty if one of them is NaN
+  double acceleration;            ///< acceleration of BCa; NaN if no left-out item changes the statistic, or if a stratum has one item
+  std::uint32_t fewest = 0;       ///< number of items in the smallest stratum
+  std::uint64_t freedom = 0;      ///< number of items - number of strata
 };
 
-/// Bootstraps `count` statistics of strata of these sizes. An empty stratum gives NaN everywhere. `resamples` >= 1. The jackknife leaves
-/// out one item; in a stratum of more than 1000 items, one of 1000 groups (the same acceleration up to its noise).
+/// Bootstraps `count` statistics over strata of the given sizes. An empty stratum gives NaN everywhere. `resamples` >= 1. The jackknife
+/// leaves out one item at a time. In a stratum of more than 1000 items it leaves out one of 1000 groups; the acceleration is the same up to
+/// noise.
 std::vector<BootstrapDistribution> bootstrap(std::span<const std::uint32_t> sizes, std::size_t count, const Statistics& statistics, int resamples,
                                     std::uint64_t seed);
 
-/// Bootstraps functions of scores by resampling units; each unit brings its runs in all tasks. Where no unit has runs in two tasks, units
-/// are resampled within each task (rliable's StratifiedBootstrap). Of paired differences it is the paired bootstrap: a resampled unit
-/// serves both of its cells. A resample in which a task has no run leaves the statistic without an interval.
+/// Bootstraps functions of scores by resampling units: a drawn unit brings its runs in all tasks. If no unit has runs in two tasks, units
+/// are resampled within each task (rliable's StratifiedBootstrap). Applied to paired differences this is the paired bootstrap: a drawn unit
+/// serves both cells. If a resample leaves a task without runs, the statistic has no interval.
 using Metric = std::function<double(const TaskScores&)>;
 std::vector<BootstrapDistribution> unit_bootstrap(const UnitScores& scores, std::span<const Metric> metrics, int resamples, std::uint64_t seed);
 
-/// Jackknife acceleration of several independent samples; jackknife[t][i] = the statistic without item i of stratum t.
+/// Acceleration of BCa for several independent strata. jackknife[t][i] is the statistic without item i of stratum t, which has n_t items.
 /// With U = (n_t - 1) (mean_i jackknife[t] - jackknife[t][i]), a = sum_t sum_i U^3 / n_t^3 / (6 (sum_t sum_i U^2 / n_t^2)^1.5).
 double jackknife_acceleration(const TaskScores& jackknife);
 
-/// A two-sided interval; both NaN where it is not defined.
+/// A two-sided interval; both ends are NaN where it is undefined.
 struct Interval {
   double lo, hi;
 };
 
-/// Quantiles (1 - level) / 2 and (1 + level) / 2 of the resampled values, linearly interpolated. NaN where all of them are equal.
+/// Percentile interval: quantiles (1 - level) / 2 and (1 + level) / 2 of the resampled values, interpolated. NaN if all values are equal.
 Interval percentile_interval(const BootstrapDistribution& distribution, double level = 0.95);
 
-/// Bias-corrected and accelerated interval. Resampled values that equal the estimate, up to rounding, count as half below it, as in
-/// scipy (which compares bits). NaN where all resampled values are equal, or all lie on one side of the estimate, or the acceleration is
-/// NaN.
+/// Bias-corrected and accelerated (BCa) interval. A resampled value that equals the estimate, up to rounding, counts as half below it.
+/// (scipy counts so too, but compares bits.) NaN if all resampled values are equal, if all lie on one side of the estimate, or if the
+/// acceleration is NaN.
 Interval bca_interval(const BootstrapDistribution& distribution, double level = 0.95);
 
-// Quantiles of a long list in every resample. The units of the bootstrap are groups of the list's items.
+// Quantiles of a long list in every resample, without sorting it again. Each unit that the bootstrap draws is a group of the list's items.
 
-/// Items in ascending order of value, each belonging to a unit. When unit u is drawn times[u] times, so is each of its items.
+/// A list of values in ascending order; each item belongs to a unit. In a resample that draws unit u times[u] times, each of its items
+/// counts times[u] times.
 class DrawnQuantiles {
  public:
-  /// `value` ascending, without NaN; `unit[i]` < units, at least one. Both lists must outlive this.
+  /// `value` ascends, without NaN. `unit[i]` < `units` is the unit of item i; `units` >= 1. Both lists must outlive this object.
   DrawnQuantiles(std::span<const double> value, std::span<const std::uint32_t> unit, std::size_t units);
 
-  /// Quantiles `q` (each 0..1) of what is drawn, as quantile() (results/stats/statistics.hpp) of the repeated items. NaN where nothing is drawn.
-  /// Looks at a few blocks of a long list, not at all of it.
+  /// Writes to `out` the quantiles `q` (each 0..1) of the repeated items, as quantile() of results/stats/statistics.hpp defines them. NaN
+  /// if nothing is drawn. Of a long list it scans a few parts only.
   void at(std::span<const std::uint32_t> times, std::span<const double> q, std::span<double> out);
 
  private:
   double item(std::span<const std::uint32_t> times, std::uint64_t place) const;
   std::span<const double> value_;
   std::span<const std::uint32_t> unit_;
-  std::size_t units_, block_;         // items in a block
-  std::vector<std::uint32_t> count_;  // [blocks][units] items
-  std::vector<std::uint64_t> drawn_;  // [blocks] of the present resample
+  std::size_t units_, block_;         // block_: items in each part of the list
+  std::vector<std::uint32_t> count_;  // [parts of the list][units] number of items
+  std::vector<std::uint64_t> drawn_;  // [parts of the list] number of drawn items, in the current resample
 };
 
 }  // namespace odrpo

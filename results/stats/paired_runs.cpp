@@ -1,4 +1,4 @@
-// Pairs the runs of several cells by unit. Makes differences and leads of the pairs.
+// Pairs the runs of several cells by unit (usually the seed). Computes differences and leads from the pairs.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,7 +10,7 @@ namespace {
 
 using Run = RunTable::Run;
 
-/// The runs of a cell; they lie together.
+/// The runs of one cell, which are neighbours in the table.
 std::span<const Run> runs_of(const RunTable& table, std::size_t cell) {
   const auto [first, last] = std::equal_range(table.runs.begin(), table.runs.end(), Run{static_cast<std::uint32_t>(cell), 0, 0, 0, 0},
                                               [](const Run& a, const Run& b) { return a.cell < b.cell; });
@@ -23,7 +23,7 @@ const Run* run_at(std::span<const Run> runs, std::uint32_t task, std::uint32_t u
   return at != runs.end() && at->task == task && at->unit == unit ? &*at : nullptr;
 }
 
-/// Tasks in which every cell has a run.
+/// The tasks in which every one of `cells` has a run.
 std::vector<std::uint32_t> shared_tasks(const RunTable& table, const std::vector<std::span<const Run>>& cells) {
   std::vector<std::size_t> times(table.tasks.size(), 0);
   for (const auto& runs : cells)
@@ -35,18 +35,20 @@ std::vector<std::uint32_t> shared_tasks(const RunTable& table, const std::vector
   return shared;
 }
 
-/// sum / count; 0 where the sum is only rounding. `terms` is the sum of the absolute terms.
+/// Returns sum / count, but exactly 0 if the sum may be rounding error alone. `terms` sums the absolute values of what was added.
 double mean_of(double sum, double terms, std::size_t count) {
   return std::fabs(sum) > 1e-15 * terms ? sum / static_cast<double>(count) : 0;
 }
 
-/// A cell in one task: its values by unit at each choice that it might have made, its own first. NaN where it has no run.
+/// The values of one cell in one task. at[k][u] is that of unit u at setting k (say, a learning rate), NaN if there is no run. Setting 0 is
+/// the one that the cell chose. `sign` is the cell's sign in the difference.
 struct Arm {
   double sign;
   std::vector<std::vector<double>> at;
 };
 
-/// By unit, the mean over tasks of `by` * sum sign * value. Arms with the sign `kept` keep their choice; the others take every combination.
+/// Returns one lead for each combination of settings. A unit's value is the mean over tasks of `by` * sum over arms of sign * value. Arms
+/// with the sign `kept` keep the setting that they chose; the others run through all of theirs.
 std::vector<Lead> leads_of(std::span<const Arm> arms, double kept, double by, std::size_t tasks) {
   const double no_interval = std::numeric_limits<double>::quiet_NaN();
   std::vector<Lead> leads;
@@ -129,7 +131,7 @@ std::optional<ChosenComparison> compare_choices(const RunTable& table, std::span
   const std::vector<std::uint32_t> tasks = shared_tasks(table, runs);
   const std::vector<double> none(table.units.size(), std::numeric_limits<double>::quiet_NaN());
   std::vector<Arm> arms;
-  double plus = 1, minus = 1;  // combinations of the cells with this sign
+  double plus = 1, minus = 1;  // number of combinations of settings of the cells with this sign
   for (const std::uint32_t task : tasks)
     for (std::size_t c = 0; c < cells.size(); ++c) {
       Arm arm{signs[c], {none}};

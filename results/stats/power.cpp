@@ -18,11 +18,12 @@ namespace odrpo {
 namespace {
 
 constexpr int most_pairs = 1'000'000;
-constexpr double known_error = 1e6;  ///< degrees of freedom above which the estimated error counts as the true one
+constexpr double known_error = 1e6;  ///< degrees of freedom above which the estimated standard error counts as the true one
 
 double normal_cdf(double x) { return 0.5 * std::erfc(-x * std::numbers::sqrt2 / 2); }  // faster than math::normal_cdf, whose bits are not needed here
 
-/// The fewest pairs that are enough (then more are too); 0 if a million are not. Searches from `guess` by doubling steps, then bisects.
+/// Returns the smallest number of pairs for which enough(pairs) is true, as it is for all larger; 0 if a million are not enough. Searches
+/// from `guess` by doubling steps, then bisects.
 template <class Enough>
 int fewest(double guess, Enough enough) {
   if (!(guess <= most_pairs)) return 0;
@@ -44,7 +45,7 @@ int fewest(double guess, Enough enough) {
   return above;
 }
 
-/// The pairs that would be needed if the standard deviation were known; `distance` in standard deviations.
+/// How many pairs a one-sided test needs if the standard deviation is known. `distance` is the true mean in standard deviations.
 double normal_pairs(double alpha, double power, double distance) {
   const double root = (math::normal_quantile(1 - alpha) + math::normal_quantile(power)) / distance;
   return std::ceil(root * root);
@@ -64,7 +65,7 @@ double rejection_probability(const Rejection& rule, double away, double freedom)
   };
   const double spread = 10 / std::sqrt(2 * freedom), low = std::max(0.0, 1 - spread), high = 1 + spread;
   std::vector<double> cuts = {low, 1, high};
-  const auto cut_around = [&](double s, double slope) {  // where the limit is `away`: the normal distribution's step, 16 standard errors wide
+  const auto cut_around = [&](double s, double slope) {  // where the limit is `away`: rejection steps from 0 to 1 there, within 16 standard errors
     for (const double at : {s - 8 / slope, s, s + 8 / slope})
       if (at > low && at < high) cuts.push_back(at);
   };
@@ -110,7 +111,8 @@ int pairs_for_all(std::span<const AssumedMean> means, double alpha, double power
     const double limit = student_factor(n, 1 - alpha);
     const auto away = [&](const AssumedMean& m) { return m.mean / std::max(m.sd, 1e-9 * m.mean) * std::sqrt(n); };
     const double first = away(means[0]), found = normal_cdf(first - limit);
-    // the others' share, with known errors, given how far the first is above its mean
+    // density of the first sample mean at `above` standard errors over its true mean, times the probability that the test then finds all
+    // other means
     const auto others = [&](double above) {
       double product = std::exp(-0.5 * above * above) / std::sqrt(2 * std::numbers::pi);
       for (const AssumedMean& m : means.subspan(1)) {
@@ -120,7 +122,7 @@ int pairs_for_all(std::span<const AssumedMean> means, double alpha, double power
       return product;
     };
     if (!(found > 0)) return false;
-    double share = 0;  // in which all are found
+    double share = 0;  // probability that all means are found
     for (double at = std::max(limit - first, -9.0); at < 9; ++at) share += boost::math::quadrature::gauss<double, 15>::integrate(others, at, std::min(at + 1, 9.0));
     return rejection_probability({.factor = limit}, first, n - 1) * std::min(share / found, 1.0) >= power;
   };
@@ -144,7 +146,7 @@ double mean_of(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// `residuals` have the difference as their mean.
+/// Tests whether the mean of `residuals` lies within the margin. p comes from other - base. Equal base and other lie within it.
 Equivalence of_residuals(std::span<const double> base, std::span<const double> other, std::span<const double> residuals, double margin,
                          double alpha) {
   Equivalence out;

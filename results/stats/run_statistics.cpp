@@ -28,7 +28,7 @@ Estimate estimate(const BootstrapDistribution& distribution, const StatisticsOpt
   return {distribution.estimate, i.lo, i.hi};
 }
 
-/// Are the values equal but for rounding? An interval without width would say that the mean is known.
+/// False if the values are equal but for rounding. An interval without width would then say that the mean is known.
 bool varies(double sd, double mean) { return sd > 1e-13 * std::fabs(mean); }
 
 Interval student_interval(const MeanInterval& m) { return varies(m.sd, m.mean) ? Interval{m.lo, m.hi} : Interval{undefined, undefined}; }
@@ -44,7 +44,7 @@ std::vector<Estimate> profile_of(const UnitScores& scores, const StatisticsOptio
   return estimates;
 }
 
-/// The runs of a cell by task, and whose they are; a task in which it has none is empty.
+/// The runs of a cell by task, and the unit of each; a task in which the cell has no run is empty.
 struct CellRuns {
   TaskScores scores;
   std::vector<std::vector<std::uint32_t>> units;
@@ -96,7 +96,7 @@ std::optional<std::size_t> find_cell(const RunTable& table, const std::vector<st
   return static_cast<std::size_t>(at - table.cells.begin());
 }
 
-/// Signs of a row and its baseline, then of the same two in the other condition.
+/// The signs, in a difference (of differences), of a row, its baseline, and the same two with ContrastChoice::without.
 constexpr double all_signs[] = {1, -1, -1, 1};
 
 std::span<const double> signs_of(std::span<const std::size_t> cells) { return std::span(all_signs).first(cells.size()); }
@@ -117,9 +117,9 @@ Difference difference_of(const RunTable& table, std::span<const std::size_t> cel
 
 void not_tested(Difference& d) { d.p = d.student.lo = d.student.hi = d.bootstrap.lo = d.bootstrap.hi = undefined; }
 
-/// P(x > y) over the tasks that both have: all their runs, as independent ones. Its t interval on the scale of log(p / (1 - p)), from the
-/// shares of the other cell's runs that each run beats; a unit brings all its runs of both cells (Munzel 1999, "Nonparametric methods for
-/// paired samples"; without common units Brunner and Munzel 2000).
+/// Estimates P(x > y) over the tasks that both cells have, from all their runs as if independent. The t interval is on the scale of log(p /
+/// (1 - p)). It comes from the share of the other cell's runs that each run beats; a unit brings all its runs of both cells (Munzel 1999,
+/// "Nonparametric methods for paired samples"; without common units Brunner and Munzel 2000).
 Estimate improvement_of(const CellRuns& x, const CellRuns& y, const StatisticsOptions& o) {
   TaskScores row, baseline, shares;
   std::vector<std::vector<std::uint32_t>> units;
@@ -139,14 +139,14 @@ Estimate improvement_of(const CellRuns& x, const CellRuns& y, const StatisticsOp
   return {p, p / (p + (1 - p) * apart), 1 - (1 - p) / (1 - p + p * apart)};
 }
 
-/// A difference, or a difference of differences, and the cells that it is of.
+/// A difference, or a difference of differences, and the cells from which it is computed.
 struct Tested {
   Difference* difference;
   std::vector<std::size_t> cells;
 };
 
-/// p of a row and a baseline that chose on seeds of their own, over the choices that the other might have made (docs/statistics.md); the
-/// interval comes with Holm's correction. False where they might have chosen in too many ways.
+/// Sets p of a row and a baseline that chose settings on other seeds, over all that the other might have chosen (docs/statistics.md).
+/// correct() sets the interval. Returns false if they might have chosen in too many ways.
 bool test_choices(const Tested& of, const RunTable& table) {
   Difference& d = *of.difference;
   d.bootstrap = {undefined, undefined};
@@ -157,7 +157,7 @@ bool test_choices(const Tested& of, const RunTable& table) {
   return compared.has_value();
 }
 
-/// Corrects all tests as one family.
+/// Corrects the p values of all tests as one family, by Holm's method.
 void correct(std::span<const Tested> tests, const RunTable& table, RunStatistics& s) {
   std::vector<std::optional<ChosenComparison>> chosen(tests.size());
   std::vector<FamilyTest> family;
@@ -171,11 +171,11 @@ void correct(std::span<const Tested> tests, const RunTable& table, RunStatistics
 
 std::string times(std::size_t n, const char* one, const char* many) { return std::to_string(n) + ' ' + (n == 1 ? one : many); }
 
-/// What was left out, and why.
+/// Returns sentences that say what was left out, and why.
 std::vector<std::string> notes_of(const RunTable& table, const RunStatistics& s) {
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = table.notes;
   if (table.blank > 0) notes.push_back(times(table.blank, "run", "runs") + " left out: the value is blank");
-  if (table.not_a_number > 0) notes.push_back(times(table.not_a_number, "run", "runs") + " left out: the value is nan");
+  if (table.not_a_number > 0) notes.push_back(times(table.not_a_number, "run", "runs") + " left out: the value is NaN, NA, null or None, or named by --missing");
   const auto cells_that = [&](auto test) { return static_cast<std::size_t>(std::count_if(s.cells.begin(), s.cells.end(), test)); };
   if (const std::size_t n = cells_that([](const CellStatistics& c) { return c.runs == 0; }); n > 0)
     notes.push_back(times(n, "cell has", "cells have") + " no run with a value");
@@ -218,7 +218,7 @@ RunStatistics run_statistics(const RunTable& table, const StatisticsOptions& o) 
     s.notes = notes_of(table, s);
     return s;
   }
-  std::vector<std::vector<std::size_t>> differences, contrasts;  // of each its cells
+  std::vector<std::vector<std::size_t>> differences, contrasts;  // for each comparison, its cells
   for (std::size_t c = 0; c < table.cells.size(); ++c) {
     const auto baseline = baseline_of(table, o, c);
     if (baseline == c) continue;

@@ -10,7 +10,10 @@
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
 #include "kernels/system/text.hpp"
+#include "results/scores/cell_text.hpp"
 #include "results/scores/csv.hpp"
+#include "results/scores/decode.hpp"
+#include "results/scores/rows.hpp"
 #include "results/scores/score_file.hpp"
 #include "results/stats/run_statistics.hpp"
 
@@ -23,21 +26,16 @@ std::string quoted_name(const std::string& name) { return '"' + printable_text(n
 
 [[noreturn]] void reject(const CsvErrors& errors) { throw Failure(Exit::bad_input, errors.text()); }
 
-std::optional<double> parsed(std::string_view text) {
-  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
-  return number_from<double>(text);
-}
-
-/// Numbers by size and before texts, texts by their bytes.
+/// True if name a sorts before b: numbers by size and before texts, texts by their bytes.
 bool comes_before(const std::string& a, const std::string& b) {
-  const auto x = parsed(a), y = parsed(b);
-  const bool number_a = x && !std::isnan(*x), number_b = y && !std::isnan(*y);
+  const CellText x = read_cell(a), y = read_cell(b);
+  const bool number_a = x.kind == CellText::Kind::number, number_b = y.kind == CellText::Kind::number;
   if (number_a != number_b) return number_a;
-  if (number_a && *x != *y) return *x < *y;
+  if (number_a && x.value != y.value) return x.value < y.value;
   return a < b;
 }
 
-/// Texts and their numbers in order of appearance.
+/// Numbers names (lists of texts) 0, 1, 2, … in the order of their first appearance.
 struct Names {
   std::map<std::vector<std::string>, std::uint32_t> index;
   std::vector<std::vector<std::string>> list;
@@ -48,7 +46,16 @@ struct Names {
   }
 };
 
-/// Joins and sorts names; `runs` get the new numbers.
+/// Adds a mistake for each column in which two texts spell the same number differently.
+void check_spellings(const Names& names, const std::vector<std::string>& columns, long line, CsvErrors& errors) {
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    IdTable ids;
+    for (const auto& name : names.list) ids.number_of(0, name[c]);
+    if (const auto pair = ids.other_spelling(); !pair.empty()) errors.add(line, 1, spellings_text(columns[c], pair, true));
+  }
+}
+
+/// Returns the names, each joined to one text, in sorted order; the member `field` of `runs` gets their new numbers.
 std::vector<std::string> sort_names(const Names& names, std::vector<RunTable::Run>& runs, std::uint32_t RunTable::Run::*field) {
   std::vector<std::uint32_t> order(names.list.size()), place(names.list.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -66,7 +73,7 @@ std::vector<std::string> sort_names(const Names& names, std::vector<RunTable::Ru
   return sorted;
 }
 
-/// Places of the wanted columns in the header.
+/// The indices, in the file's header, of the wanted columns.
 struct Places {
   std::size_t unit = 0, value = 0, fields = 0;
   std::vector<std::size_t> cell, task;
@@ -103,32 +110,29 @@ Places find_columns(const std::vector<CsvField>& header, const std::string& file
   return places;
 }
 
-/// The texts of some columns of a record; an empty one is a mistake.
+/// Returns the texts of some columns of a line; an empty one is a mistake.
 std::vector<std::string> texts_of(const std::vector<CsvField>& fields, const std::vector<std::size_t>& places,
-                                  const std::vector<std::string>& names, CsvErrors& errors) {
+                                  const std::vector<std::string>& names, IdSpelling ids, CsvErrors& errors) {
   std::vector<std::string> texts;
+  std::string buffer;
   for (std::size_t i = 0; i < places.size(); ++i) {
     const CsvField& field = fields[places[i]];
-    texts.push_back(csv_text(field));
+    texts.emplace_back(plain_id(csv_text(field), ids, buffer));
     if (texts.back().empty()) errors.add(field.line, field.column, "column " + quoted_name(names[i]) + " is empty");
   }
   return texts;
 }
 
-/// The value of a run; nothing where it is missing (counted) or a mistake (added).
-std::optional<double> value_of(const CsvField& field, const std::string& name, RunTable& table, CsvErrors& errors) {
+/// Returns the value of a run; nothing if it is missing (which `table` counts) or a mistake (which `errors` gets).
+std::optional<double> value_of(const CsvField& field, const std::string& name, const MissingCodes& missing, RunTable& table, CsvErrors& errors) {
   const std::string text = csv_text(field);
-  if (text.find_first_not_of(" \t") == std::string::npos) {
-    ++table.blank;
-    return std::nullopt;
-  }
-  const auto value = parsed(text);
-  if (value && std::isfinite(*value)) return value;
-  if ((value && std::isnan(*value)) || text == "NA") ++table.not_a_number;
+  const CellText cell = read_cell(text);
+  if (missing.has(cell, text)) return ++table.not_a_number, std::nullopt;
+  if (cell.kind == CellText::Kind::number) return cell.value;
+  if (cell.kind == CellText::Kind::blank) ++(trimmed(text).empty() ? table.blank : table.not_a_number);
   else
     errors.add(field.line, field.column,
-               printable_text(name) + " " + shown_cell(text) +
-                   (value ? ": a finite number is wanted; leave the field of a failed run blank" : ": a number is wanted"));
+               printable_text(name) + " " + shown_cell(text) + (cell.mistake ? std::string(" ") + cell.mistake : ": a number is wanted"));
   return std::nullopt;
 }
 
@@ -153,22 +157,27 @@ void sort_runs(RunTable& table, CsvErrors& errors) {
 
 }  // namespace
 
-RunTable parse_runs(std::string_view text, const std::string& file, const RunColumns& columns) {
+RunTable parse_runs(std::string_view bytes, const std::string& file, const RunColumns& columns) {
   CsvErrors errors(file);
-  CsvReader reader(text);
+  const NamedText decoded = decoded_text(bytes, file);
+  const std::string_view text = decoded.text.empty() ? bytes : std::string_view(decoded.text);
+  const char separator = columns.separator != 0 ? columns.separator : separator_of(text);
+  CsvReader reader(text, separator);
   std::vector<CsvField> fields;
   if (text.size() > max_scores_bytes) errors.add(1, 1, "larger than " + std::to_string(max_scores_bytes >> 20) + " MiB");
   else check_csv_format(text, errors);
   if (!errors.any() && !reader.next(fields, errors)) errors.add(1, 1, "nothing in it; wanted a header and one row per run");
-  if (!errors.any()) check_csv_header(fields, wanted_header, errors);
+  if (!errors.any()) check_csv_header(fields, wanted_header, errors, separator);
   if (errors.any()) reject(errors);
   const long header_line = fields[0].line;
   const Places places = find_columns(fields, file, columns, errors);
 
   RunTable table;
   Names cells, tasks, units;
+  const MissingCodes missing(columns.missing);
+  reader.header_has(places.fields);
   for (std::size_t before = 0; !errors.enough() && reader.next(fields, errors); before = errors.size()) {
-    if (errors.size() > before) continue;  // its mistake is already reported
+    if (errors.size() > before) continue;  // this line's mistake is already reported
     if (fields.size() != places.fields) {
       const CsvField& at = fields[std::min(places.fields, fields.size() - 1)];
       errors.add(at.line, at.column,
@@ -176,14 +185,20 @@ RunTable parse_runs(std::string_view text, const std::string& file, const RunCol
                      std::to_string(places.fields));
       continue;
     }
-    const auto cell = texts_of(fields, places.cell, columns.cell, errors), task = texts_of(fields, places.task, columns.task, errors),
-               unit = texts_of(fields, {places.unit}, {columns.unit}, errors);
-    const auto value = value_of(fields[places.value], columns.value, table, errors);
+    const auto cell = texts_of(fields, places.cell, columns.cell, columns.ids, errors),
+               task = texts_of(fields, places.task, columns.task, columns.ids, errors),
+               unit = texts_of(fields, {places.unit}, {columns.unit}, columns.ids, errors);
+    const auto value = value_of(fields[places.value], columns.value, missing, table, errors);
     if (errors.size() > before) continue;
     const std::uint32_t cell_number = cells.number_of(cell);  // also of a cell whose runs all failed
     if (value)
       table.runs.push_back({cell_number, tasks.number_of(task), units.number_of(unit), *value, static_cast<std::uint32_t>(fields[0].line)});
   }
+  if (columns.ids == IdSpelling::unset) {
+    check_spellings(cells, columns.cell, header_line, errors), check_spellings(tasks, columns.task, header_line, errors);
+    check_spellings(units, {columns.unit}, header_line, errors);
+  }
+  if (const std::string note = reader.skipped_note(); !note.empty()) table.notes.push_back(note);
   table.cells = cells.list;
   table.tasks = sort_names(tasks, table.runs, &RunTable::Run::task);
   table.units = sort_names(units, table.runs, &RunTable::Run::unit);

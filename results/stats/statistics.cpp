@@ -1,4 +1,4 @@
-// Statistics of a handful of seeds (with Boost.Math's distributions).
+// Computes the statistics of a handful of seeds, with Boost.Math's distributions.
 #include "results/stats/statistics.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace odrpo {
 namespace {
 
-/// The places of the numbers from the smallest to the largest; none of NaN.
+/// Indices of the numbers in ascending order of the numbers, without indices of NaN.
 std::vector<std::size_t> ascending(std::span<const double> p) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < p.size(); ++i)
@@ -54,7 +54,7 @@ double expanded_level(int fewest, int freedom, double level) {
   const double n = fewest;
   if (fewest < 2) return undefined;
   const double tails = 2 * math::normal_cdf(-std::sqrt(n / (n - 1)) * student_factor(freedom + 1, level));
-  return 1 - std::max(tails, 1e-15);  // two items: the level is 1 as doubles have it, and the interval that of the extremes
+  return 1 - std::max(tails, 1e-15);  // with two items the level rounds to 1, and the interval reaches to the extreme resamples
 }
 
 MeanInterval mean_interval(std::span<const double> values, double level) {
@@ -111,7 +111,7 @@ MeanInterval share_difference(std::span<const double> a, std::span<const double>
   for (std::size_t i = 0; i < pairs; ++i) (a[i] > 0 ? b[i] > 0 ? both : only_a : b[i] > 0 ? only_b : neither) += 1;
   const double margins = (both + only_a) * (only_b + neither) * (both + only_b) * (only_a + neither);
   double joint = both * neither - only_a * only_b;
-  if (joint > 0) joint = std::max(joint - d.n / 2.0, 0.0);  // continuity
+  if (joint > 0) joint = std::max(joint - d.n / 2.0, 0.0);  // continuity correction
   const double correlation = margins > 0 ? joint / std::sqrt(margins) : 0;
   const auto apart = [&](double x, double y) { return std::sqrt(std::max(0.0, x * x - 2 * correlation * x * y + y * y)); };
   d.lo = d.mean - apart(first.mean - first.lo, second.hi - second.mean);
@@ -216,11 +216,11 @@ Quartiles quartiles(std::span<const double> values) {
   return {quantile(sorted, 0.25), quantile(sorted, 0.5), quantile(sorted, 0.75)};
 }
 
-// The intersection-union test of two arms that each chose among several.
+// The intersection-union test of two arms that each chose among several settings.
 
 namespace {
 
-/// The least that the lead may be, one-sided at alpha / 2; on the side of 0 that the test says.
+/// The lower end of a lead's interval, one-sided at alpha / 2. It is 0 if it and the test disagree on which side of 0 the lead lies.
 double least(const Lead& lead, double alpha) {
   const double p = better_p(lead);
   if (std::isnan(p)) return -std::numeric_limits<double>::infinity();
@@ -235,7 +235,7 @@ double least(const Lead& lead, double alpha) {
   } else {
     lo -= student_factor(lead.by.n, 1 - alpha) * lead.by.sd / std::sqrt(static_cast<double>(lead.by.n));
   }
-  return p < alpha / 2 ? std::max(lo, 0.0) : std::min(lo, 0.0);  // also where a t test has no spread, and of a share, whose test is exact
+  return p < alpha / 2 ? std::max(lo, 0.0) : std::min(lo, 0.0);  // they may disagree for equal differences, and for shares
 }
 
 double least(std::span<const Lead> leads, double alpha) {
@@ -292,7 +292,7 @@ std::vector<double> holm_alphas(std::span<const double> p, double level) {
   auto left = static_cast<double>(order.size());
   for (const std::size_t i : order) {
     alphas[i] = level / left;
-    if (left * p[i] < level) --left;  // has a star; after the first without one, none has
+    if (left * p[i] < level) --left;  // a star; after the first test without a star no later test has one
   }
   return alphas;
 }

@@ -1,4 +1,4 @@
-// Computes SHA-256 and base64 by OpenSSL's EVP interface (as the only file), and the digest of results.
+// Computes SHA-256 and base64 through OpenSSL's EVP interface (no other file uses it), and the result digest.
 #include "results/store/digest.hpp"
 
 #include <openssl/evp.h>
@@ -22,7 +22,7 @@ struct Sha256::State {
 Sha256::Sha256() : state_(std::make_unique<State>()) {
   if (!state_->context) throw std::bad_alloc();
   if (EVP_DigestInit_ex(state_->context.get(), EVP_sha256(), nullptr) == 1) return;
-  // OpenSSL loads its algorithms when they are first asked for, and does not always say that memory was lacking
+  // OpenSSL loads its algorithms at first use, and does not always report that memory was lacking
   fail(Exit::limits, "OpenSSL has no SHA-256: memory is lacking, or its configuration leaves it out");
 }
 Sha256::~Sha256() = default;
@@ -51,19 +51,19 @@ std::string sha256_hex(std::string_view text) {
 }
 
 std::string base64(std::string_view bytes) {
-  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // EVP ends it with a zero
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // EVP appends a zero byte
   const auto* from = reinterpret_cast<const unsigned char*>(bytes.data());
   text.resize(static_cast<std::size_t>(EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), from, static_cast<int>(bytes.size()))));
   return text;
 }
 
-// The result digest: which numbers count as the science of a file, and in which bytes they are hashed (docs/results.md).
+// The result digest: which values of a run are hashed, and in which bytes (docs/results.md).
 
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "the digest is defined on little-endian bytes");
 
-/// One variable of a run: its type word, its shape as text, its bytes.
+/// One variable of a run as the digest hashes it: the word for its type, its shape as text, its bytes.
 struct Variable {
   std::string dtype, shape, bytes;
 };
@@ -77,7 +77,7 @@ Variable of_number(const char* dtype, T value) {
   return v;
 }
 
-/// The defined points of a curve as rows (step, value), or of an evaluation as rows (prompt, value); NaN is the same as not recorded.
+/// The defined points of a curve as rows (step, value), or of an evaluation as rows (prompt, value). NaN counts as not recorded.
 Variable of_points(const std::vector<std::int32_t>& step, const std::vector<double>& values) {
   std::vector<double> points;
   for (std::size_t i = 0; i < values.size() && i < step.size(); ++i)
@@ -87,7 +87,7 @@ Variable of_points(const std::vector<std::int32_t>& step, const std::vector<doub
   return v;
 }
 
-/// Everything of a run that counts, by name. std::map orders names by their bytes.
+/// All variables of a run that the digest hashes, by name. std::map sorts the names by their bytes.
 std::map<std::string, Variable> variables(const RunRecord& run) {
   std::map<std::string, Variable> all;
   all["id"] = of_text(run.id);

@@ -1,4 +1,4 @@
-// Computes SHA-256 of text and of streams of bytes, and base64, by OpenSSL; and the digest of results.
+// Computes SHA-256 and base64 with OpenSSL, and the digest of a result file.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ class Sha256 {
   Sha256& operator=(const Sha256&) = delete;
   void add(const void* bytes, std::size_t count);
   void add(std::string_view text) { add(text.data(), text.size()); }
-  /// 64 lower-case hex digits. Call it once, at the end.
+  /// Returns the digest as 64 lower-case hex digits. Call it once, at the end.
   std::string hex();
 
  private:
@@ -30,15 +30,16 @@ class Sha256 {
   std::unique_ptr<State> state_;
 };
 
-/// 64 lower-case hex digits of the SHA-256 of a text.
+/// SHA-256 of a text, as 64 lower-case hex digits.
 std::string sha256_hex(std::string_view text);
-/// Bytes as base64 (RFC 4648).
+/// Encodes bytes as base64 (RFC 4648).
 std::string base64(std::string_view bytes);
 
-// The result digest, run by run: for files whose runs do not all fit in memory.
+// The result digest, computed run by run, for files whose runs do not all fit in memory.
 
-/// SHA-256 (hex) over runs sorted by id and variables sorted by name: name, dtype, shape, little-endian bytes; without seconds,
-/// modelled_seconds, status, provenance, device, jobs (docs/results.md). Runs are added in the order of id_order().
+/// SHA-256 of the science of a result file, as hex. Hashes each run's variables sorted by name: name, dtype, shape, little-endian bytes.
+/// Leaves out seconds, modelled_seconds, status, provenance, device and jobs (docs/results.md). The caller adds the runs in the order of
+/// id_order().
 class ResultDigest {
  public:
   void add(const RunRecord& run);
@@ -48,7 +49,7 @@ class ResultDigest {
   Sha256 sum_;
 };
 
-/// Many texts, in pieces of memory that never move, so that growing needs no second copy.
+/// A list of many texts. Its blocks of memory never move, so that growing needs no second copy.
 class TextList {
  public:
   void add(std::string_view text);
@@ -67,10 +68,10 @@ class TextList {
   std::deque<Place> places_;
 };
 
-/// The places of the ids in the order of their bytes; equal ones in the order of their places.
+/// Indices of the ids, sorted by the bytes of the ids; equal ids keep their order.
 std::vector<std::uint32_t> id_order(const TextList& ids);
 
-/// The digest of runs in memory.
+/// The result digest of runs in memory, in any order.
 std::string result_digest(std::span<const RunRecord> runs);
 
 }  // namespace odrpo

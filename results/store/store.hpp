@@ -1,4 +1,5 @@
-// Stores results: commits shards crash-safely in a work folder, assembles them into one HDF5 file, and reads files back with suspicion.
+// Stores results: writes finished runs crash-safely into a work folder, assembles them into one HDF5 file, and reads files without trusting
+// them.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -19,113 +20,112 @@
 
 namespace odrpo {
 
-/// The newest layout of result files (docs/results.md). Older ones are read too; 2 brought checksums of every data set, 3 evaluations per
-/// prompt, 4 a group of their own for the times of the stages. A file has the lowest version that holds what it has.
+/// The newest layout version of result files (docs/results.md); older versions are read too. Version 2 added checksums of every data set, 3
+/// evaluations per prompt, 4 a separate group for the times of the stages. A file gets the lowest version that can hold its contents.
 inline constexpr long long schema_version = 4;
 
-/// What the file says about the suite, besides its runs.
+/// What a result file stores about its suite, besides the runs.
 struct SuiteFacts {
   std::string name;
-  std::string fingerprint;              ///< SHA-256 of all canonical run texts and the program's version: equal = resumable
+  std::string fingerprint;              ///< SHA-256 of all canonical run texts and the program's version; if equal, work can be resumed
   std::size_t runs = 0;                 ///< planned runs
-  std::function<std::string(std::size_t)> run_id;  ///< id of the i-th of them, in canonical order; all different
+  std::function<std::string(std::size_t)> run_id;  ///< id of planned run i, in canonical order; all ids differ
   std::vector<std::string> axis_names;  ///< extra axes, in suite order
   /// provenance datasets (name, text): suite, resolved, argv, version, revision, compiler, cpu, gpu, device, host, jobs, table
   std::vector<std::pair<std::string, std::string>> provenance;
 };
 
-/// A checkpoint that was read; empty when there is none. `damaged`: the file is there, but not as it was written.
+/// The bytes of a checkpoint; empty if there is none. `damaged`: the file exists, but its checksum is wrong.
 struct CheckpointBytes {
   std::string bytes;
   bool damaged = false;
 };
 
-/// What every result file begins with.
+/// The first bytes of every HDF5 file.
 inline constexpr std::string_view hdf5_signature = "\x89HDF\r\n\x1a\n";
 
-/// The file that a run with this output writes. Links are followed, also one to nothing. Failure io when it cannot be a result file,
-/// whatever may be discarded. Such are links in a circle, a folder, a device or pipe, a path without its folder, a file that is neither
-/// empty nor HDF5.
+/// Returns the path of the file that `run -o PATH` writes, after following links, even a link to a file that does not exist. Failure `io`
+/// if no result file can be written there, even with --force: a loop of links, a folder, a device or pipe, a path whose folder is missing,
+/// a file that is neither empty nor HDF5.
 std::string output_target(const std::string& path);
 
-/// Runs from elsewhere: a name for messages, and a function that gives all of them, slab by slab.
+/// The runs of a part to merge: the part's name, and a function that passes its runs to a visitor, in slabs (some runs at a time).
 struct RunSource {
   std::string name;
   std::function<void(const std::function<void(std::vector<RunRecord>& slab)>&)> read;
 };
-/// A run whose records in two sources differ.
+/// A run of which two sources have records that differ.
 struct RunConflict {
   std::string id, env;
-  std::size_t first = 0, second = 0;       ///< the sources; own_source = this folder or its output
-  std::string first_digest, second_digest;  ///< of this run alone
-  std::vector<std::string> values;          ///< the first that differ: "final_quality 7.25 and 7.5"
+  std::size_t first = 0, second = 0;       ///< indices of the two sources; own_source = this work folder or its output
+  std::string first_digest, second_digest;  ///< digests of the two records
+  std::vector<std::string> values;          ///< the first values that differ, e.g. "final_quality 7.25 and 7.5"
   static constexpr std::size_t own_source = ~std::size_t{0};
 };
 struct MergeReport {
-  std::string digest;                    ///< of the output; empty when it was not made
-  std::size_t equal = 0;                 ///< runs that came again
-  std::size_t differing = 0;             ///< runs that came again with other numbers
-  std::vector<RunConflict> conflicts;    ///< the first of those
-  std::vector<std::uint32_t> missing;    ///< places of runs that no source has
-  std::size_t failed = 0;                ///< runs that failed wherever they were trained
+  std::string digest;                    ///< result digest of the output; empty if no output was made
+  std::size_t equal = 0;                 ///< repeated runs with equal numbers
+  std::size_t differing = 0;             ///< repeated runs with different numbers
+  std::vector<RunConflict> conflicts;    ///< the first of the differing runs, at most conflicts_kept
+  std::vector<std::uint32_t> missing;    ///< indices, in the suite, of the runs that no source has
+  std::size_t failed = 0;                ///< runs that failed in every source that has them
   static constexpr std::size_t conflicts_kept = 5;
 };
 using CheckRun = std::function<void(const RunRecord& run, std::optional<std::size_t> place, std::size_t source)>;
 
-/// The work folder beside the output ("NAME.h5.work"). Runs committed here survive a kill at any instant. One writer at a time
-/// (results/store/work/lock.hpp); all members but save_checkpoint() and load_checkpoint() may be called from one thread only.
+/// The work folder next to the output file, "NAME.h5.work". Runs committed to it survive a kill at any instant. It has one writer at a time
+/// (results/store/work/lock.hpp). Only save_checkpoint() and load_checkpoint() may be called from several threads.
 class WorkFolder {
  public:
-  /// Opens or makes the folder for `output`, the output of output_target(). Picks up every committed shard when the fingerprint matches.
-  /// Refuses a folder or an output file of another suite (Failure io) unless `force`, which discards it. Even then refuses an HDF5 file
-  /// that is none of ours; never refuses an empty file. An output that already holds this very suite complete is kept and reported by
-  /// complete(); no folder is made then. Refuses a folder that is a link, has another owner or can be written by others. Never touches
-  /// anything it did not make.
-  /// Once `stop` is set, assemble() and merge() end with a Failure `stopped`, and what is committed stays. So does this constructor while
-  /// it watches a lock that is dated in the future.
+  /// Opens or makes the work folder of `output`, a path from output_target(). Takes up every committed shard that has this suite's
+  /// fingerprint. A folder or an output file of another suite is a Failure `io`; with `force`, that work is discarded. An HDF5 file that
+  /// this program did not write is refused even with `force`, an empty file never. If the output already holds the complete suite,
+  /// complete() is true and no folder is made. A folder that is a link, has another owner, or can be written by others is a Failure `io`.
+  /// Once `stop` is set, assemble(), merge() and the wait for a lock dated in the future end with Failure `stopped`. Committed runs stay
+  /// saved.
   WorkFolder(const std::string& output, const SuiteFacts& facts, bool force, const System& system = posix_system(),
              const std::atomic<bool>* stop = nullptr);
-  /// One of several processes that write into the folder of a process that holds its lock. This one commits and keeps checkpoints. The
-  /// holder adopt()s its shards and assembles. Failure io when there is no such folder.
+  /// Joins the work folder of another process, which holds its lock. A member commits runs and saves checkpoints. The holder of the lock
+  /// takes up the members' shards by adopt() and assembles the output. Failure `io` if there is no such folder.
   struct Member {};
   WorkFolder(const std::string& output, const SuiteFacts& facts, Member, const System& system = posix_system());
   ~WorkFolder();
   WorkFolder(const WorkFolder&) = delete;
   WorkFolder& operator=(const WorkFolder&) = delete;
 
-  /// What was found and ignored (damaged shards, half-written files), one sentence each, for the user. Grows when assemble() finds more.
+  /// Messages for the user about what was ignored (damaged shards, half-written files), one sentence each. assemble() may add some.
   const std::vector<std::string>& notes() const;
-  /// Is the output already there, verified, with this fingerprint and no missing run?
+  /// True if the output already exists, is verified, has this fingerprint, and lacks no run.
   bool complete() const;
-  /// Indices of the runs that are committed (status ok), in order.
+  /// Indices, in the suite, of the committed runs with status ok, ascending.
   std::vector<std::size_t> finished() const;
-  /// Commits runs as one shard: HDF5 image in memory, write, fsync, rename, fsync of the folder. Returns when they are safe. Removes their
-  /// checkpoints, but those of runs that failed and did not diverge. Returns the shard's name; empty without runs. Failure io, also when
-  /// somebody removed the folder.
+  /// Writes these runs to the work folder as one shard (an HDF5 file). When it returns, they survive a crash. Removes their checkpoints,
+  /// except those of failed runs that may still continue (may_go_on() in work_folder.hpp). Returns the shard's name, or "" if `runs` is
+  /// empty. Failure `io`, also if somebody removed the folder.
   std::string commit(std::span<const RunRecord> runs);
-  /// Takes up a shard that a member has committed. The member says that the runs of these places ended well.
+  /// Takes over a shard that a member process committed. `places`: indices, in the suite, of the shard's runs with status ok.
   void adopt(const std::string& shard, std::span<const std::uint32_t> places);
-  /// The place of a run in the suite. Failure internal when the suite lacks it.
+  /// Index of a run in the suite. Failure `internal` if the suite has no such run.
   std::size_t place_of(const RunRecord& run) const;
-  /// Stores a checkpoint (at most checkpoint_limit bytes) in place of the earlier one of this name. From any thread, but not two at once of
-  /// one name.
-  /// Failure io.
+  /// Saves a checkpoint (at most checkpoint_limit bytes); replaces an earlier one of this name. Any thread may call it, but no two threads
+  /// at once with the same name. Failure `io`.
   void save_checkpoint(CheckpointKind kind, const std::string& name, std::string_view bytes) const;
-  /// The checkpoint of this name. From any thread. Throws nothing but std::bad_alloc.
+  /// The checkpoint of this name. Any thread may call it. Throws nothing but std::bad_alloc.
   CheckpointBytes load_checkpoint(CheckpointKind kind, const std::string& name) const;
-  /// How many runs that are not finished have a checkpoint, whether or not this build can read it.
+  /// Number of unfinished runs that have a checkpoint, whether or not this build can read it.
   std::size_t checkpoints() const;
-  /// How many starts are stored that runs share.
+  /// Number of stored checkpoints of kind `start`, from which several runs start.
   std::size_t starts() const;
   static constexpr std::size_t checkpoint_limit = std::size_t{1} << 30;
-  /// Merges all shards into the output (written aside, re-opened, verified, put into place). Removes the folder, unless failed runs have
-  /// checkpoints. Returns the result digest; empty when a shard is no longer what was committed. Then notes() says so, and finished() lacks
-  /// its runs, which must be trained again. Never replaces a file that appeared at the output meanwhile, or another than the one found
-  /// there at first. In that case Failure io, and all runs stay saved in the folder.
+  /// Merges all shards into the output: writes a new file, reads it back, verifies it, renames it into place. Then removes the folder,
+  /// unless failed runs have checkpoints. Returns the result digest. Returns "" if a shard is damaged by now: notes() then says so, and
+  /// finished() lacks its runs, which must be trained again. Never replaces a file that appeared or changed at the output path meanwhile:
+  /// Failure `io`, and all runs stay saved in the folder.
   std::string assemble();
-  /// Merges runs that other machines trained: those of `sources`, beside what the folder and the output hold already. Calls `check` for every run
-  /// that comes, with its place in the suite (none = not of this suite, and left out). `check` may refuse the run by a Failure. A run that comes
-  /// twice with equal numbers counts once. Where numbers differ, and where runs are missing, nothing is written.
+  /// Merges the runs of `sources`, trained on other machines, with those of this folder and its output. Calls `check` for every incoming
+  /// run with its index in the suite, or none for a run of another suite, which is left out. `check` may refuse a run by a Failure. A
+  /// repeated run with equal numbers counts once. If repeated runs differ, or runs are missing, no output is written and the report says
+  /// which.
   MergeReport merge(std::span<const RunSource> sources, const CheckRun& check);
 
  private:
@@ -133,65 +133,65 @@ class WorkFolder {
   std::unique_ptr<State> state_;
 };
 
-/// What reading a file from elsewhere may cost.
+/// Limits on the cost of reading a file that somebody else may have written.
 struct ReadLimits {
-  double seconds = 0;                      ///< CPU time; 0 = 2 s, and 10 s more per 100 MB of file
-  std::size_t memory_bytes = 300'000'000;  ///< of the reading process and this one together, beyond what the program takes anyway
-  const std::atomic<bool>* stop = nullptr;  ///< set = Failure `stopped`
+  double seconds = 0;                      ///< CPU time; 0 = 2 s plus 10 s per 100 MB of file
+  std::size_t memory_bytes = 300'000'000;  ///< of the child process that reads and of this one together, beyond the program's usual memory
+  const std::atomic<bool>* stop = nullptr;  ///< set = end with Failure `stopped`
 };
 
-/// --max-seconds and --max-memory as limits; 0 = the default. Failure usage.
+/// Returns the limits that the flags --max-seconds and --max-memory set; 0 = the default. Failure `usage` below 32 MB.
 ReadLimits read_limits(double seconds, double megabytes);
 
-/// Says which columns of the root table are wanted besides those that are always read (ResultFile::columns); `head` has no columns yet. May
-/// throw Failure.
+/// A function that names the columns to read besides those that are always read (ResultFile::columns). It receives the attributes of the
+/// file, whose columns are not read yet, and may throw Failure.
 using ChooseColumns = std::function<std::vector<std::string>(const ResultFile& head)>;
 
-/// Reads the root table of a result file. Refuses external links and storage, virtual data sets, and filters but deflate, shuffle and
-/// fletcher32. Checks sizes before reading, and every column and text by its checksum. Failure io when missing or unreadable; bad_input
-/// when it is no result file of ours or damaged; limits when it needs more than it may.
+/// Reads the root table of a result file (one row per run). Refuses external links and storage, virtual data sets, and filters other than
+/// deflate, shuffle and fletcher32. Checks sizes before reading, and every column and text by its checksum. Failure `io` if the file is
+/// missing or unreadable; `bad_input` if it is damaged or no result file of ours; `limits` if reading takes more than `limits`.
 ResultFile read_results(const std::string& path, const ChooseColumns& choose = {}, const ReadLimits& limits = {});
 
-/// One curve of one run: its recorded steps at which it is defined.
+/// One curve of one run, at the recorded steps where it is defined.
 struct RunCurve {
   std::uint32_t run;  ///< row of the root table
   std::vector<std::int32_t> step;
   std::vector<double> value;
 };
-/// A curve of some runs (ascending rows of the root table); runs without it are left out. `digest` is that of the table which named the runs:
-/// a file that has another one by now is refused. Failure as read_results(); usage, with the curves there are, when no world has this one.
+/// Reads one curve of some runs (ascending rows of the root table); leaves out runs without it. `digest` is the result digest under which
+/// the caller chose the runs: a file with another digest is refused. Failure as read_results(); `usage`, which lists the existing curves,
+/// if no world has this curve.
 std::vector<RunCurve> read_curve(const std::string& path, const std::string& curve, std::span<const std::uint32_t> runs,
                                  const std::string& digest, const ReadLimits& limits = {});
 
-/// Named values per evaluated prompt of some runs, as read_curve() of each name; `step` is the prompt. Failure usage when no world has
-/// such values.
+/// Reads evaluations per prompt of some runs: for each name a list as from read_curve(), with the prompt's index as `step`. Failure `usage`
+/// if no world has one of these names.
 std::vector<std::vector<RunCurve>> read_evaluated(const std::string& path, const std::vector<std::string>& names,
                                                   std::span<const std::uint32_t> runs, const std::string& digest,
                                                   const ReadLimits& limits = {});
 
-/// The curve of this name, or the one whose name differs in - and _ alone. Failure usage, with the curves there are.
+/// Finds the curve of this name, or the one whose name differs in - and _ alone. Failure `usage`, which lists the existing curves.
 std::string curve_named(const std::vector<std::string>& names, const std::string& wanted);
 
-/// All runs in file order with their curves, evaluations and seconds, slab by slab, once everything has been compared with its checksum;
-/// the head first.
-/// Failure as read_results().
+/// Passes all runs in file order to `slab` (some runs at a time), with their curves, evaluations and seconds, after comparing the whole
+/// file with its checksums. Calls `head` first. Failure as read_results().
 void read_runs(const std::string& path, const std::function<void(const ResultFile& head)>& head,
                const std::function<void(std::vector<RunRecord>& slab)>& slab, const ReadLimits& limits = {});
 
-/// A whole file, all of it compared with its checksums. The caller compares the digest.
+/// A result file that was compared with all of its checksums. The caller compares head.digest with `computed`.
 struct Verification {
   ResultFile head;
-  std::string computed;  ///< the result digest of its numbers
+  std::string computed;  ///< the result digest of the file's numbers
 };
-/// Reads all of a result file. Failure as read_results().
+/// Reads and checks a whole result file. Failure as read_results().
 Verification verify_results(const std::string& path, const ReadLimits& limits = {});
 
-// Texts of the provenance that say who trained: a line for each place where runs were trained.
+// Provenance texts that say where runs were trained, one line for each place.
 
-/// Names of texts that differ from place to place.
+/// Names of the provenance texts that differ between the machines that trained a suite.
 inline constexpr std::string_view trainer_texts[] = {"revision", "compiler", "cpu", "isa", "gpu", "device", "host"};
 
-/// The lines of all texts in their order, each once.
+/// Joins the lines of all texts in their order, and keeps each different line once.
 inline std::string join_lines(const std::vector<std::string>& texts) {
   std::vector<std::string_view> lines;
   for (const std::string_view text : texts)
@@ -205,33 +205,34 @@ inline std::string join_lines(const std::vector<std::string>& texts) {
   return text;
 }
 
-// Parts of a suite that several machines trained: result files, and work folders of unfinished parts. What a part says of itself.
+// Parts of a suite that several machines trained: result files, or work folders of parts that are not finished. Below: what such a part
+// states about itself.
 
-/// Names of provenance texts that parts have.
+/// Provenance texts that only parts have: which runs a part has; the fingerprint of the whole suite.
 inline constexpr const char *part_text = "part", *whole_text = "whole";
 
-/// A part as it lies on a disk.
+/// A part on disk: a result file or a work folder.
 struct Part {
   std::string path;
   bool folder = false;  ///< a work folder
   std::string suite;
-  std::string fingerprint;                                      ///< of its own runs
-  std::string digest;                                           ///< of its own runs; empty of a folder
-  std::size_t runs = 0;                                         ///< rows of the file; 0 of a folder, which has not counted them
-  std::vector<std::pair<std::string, std::string>> provenance;  ///< as SuiteFacts::provenance, of the call that trained it (last)
-  std::vector<std::string> shards;                              ///< of a folder: its committed runs, oldest first
+  std::string fingerprint;                                      ///< of the part's own runs
+  std::string digest;                                           ///< result digest of the part's own runs; empty for a folder
+  std::size_t runs = 0;                                         ///< rows of the file; 0 for a folder, whose runs are not counted yet
+  std::vector<std::pair<std::string, std::string>> provenance;  ///< as SuiteFacts::provenance, from the last call that trained it
+  std::vector<std::string> shards;                              ///< of a folder: names of its shards, oldest first
 
-  std::string text(const std::string& name) const;  ///< of the provenance; empty = absent
-  /// Fingerprint of the suite that it is a part of: its own where it is all of it.
+  std::string text(const std::string& name) const;  ///< the provenance text of this name; empty = absent
+  /// Fingerprint of the whole suite that it is a part of; its own fingerprint if it is the whole suite.
   std::string whole() const { return text(whole_text).empty() ? fingerprint : text(whole_text); }
 };
 
-/// Looks at a part, and reads no run. A folder may belong to anybody, and nothing is written there. Failure io when it is missing, cannot be
-/// read, or is still being written; bad_input when it is no part; limits as read_results().
+/// Opens a part without reading its runs. A folder may belong to anybody; nothing is written to it. Failure `io` if it is missing, cannot be
+/// read, or is still being written; `bad_input` if it is no part; `limits` as read_results().
 Part open_part(const std::string& path, const ReadLimits& limits = {});
 
-/// Its runs, slab by slab, once each file has been compared with its checksums. Returns notes: damaged shards of a folder, which are left
-/// out. Failure as open_part(), also when the part is no longer what it was.
+/// Passes the runs of a part to `slab`, each file after comparison with its checksums. Returns notes on damaged shards of a folder, which
+/// are left out. Failure as open_part(), also if the part has changed since.
 std::vector<std::string> read_part(const Part& part, const std::function<void(std::vector<RunRecord>& slab)>& slab,
                                    const ReadLimits& limits = {});
 

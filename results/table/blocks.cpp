@@ -1,4 +1,4 @@
-// Makes the cells of a block: which runs each is made of and which learning rate it chose, its numbers, its comparison with the baseline.
+// Makes the cells of a block: finds the runs of each, chooses its learning rate, computes its numbers, and compares it with the baseline.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -14,7 +14,7 @@
 namespace odrpo {
 namespace {
 
-/// The cells of one block.
+/// Computes the cells of one block.
 class BlockMaker {
  public:
   BlockMaker(const TableModel& table, const TableSource& from, const RunPools& pools, std::size_t block)
@@ -44,13 +44,13 @@ class BlockMaker {
   };
   const TableSpec& spec() const { return table_.spec; }
 
-  /// Marks the best of each column (of each row where rows are values), and what a one-sided test does not tell from it. The same data show
-  /// which one is best. So there are as many tests as ordered pairs in the lines of the block.
+  /// Marks the best cell of each column (of each row if rows are values), and cells that a one-sided test cannot tell from it. Since the
+  /// same runs decide which is best, the test is corrected for all ordered pairs of cells in the block's columns.
   void mark_best(std::vector<TableCell>& cells) {
     const bool by_row = spec().rows == values_dimension;
     const std::size_t width = table_.columns.size(), height = table_.rows.size();
     const auto cell = [&](const Place& at) -> TableCell& { return cells[at.row * width + at.column]; };
-    std::vector<std::vector<Place>> lines(by_row ? height : width);  // of cells that have numbers
+    std::vector<std::vector<Place>> lines(by_row ? height : width);  // cells with numbers, by column (or by row)
     std::vector<double> pairs(table_.values.size());
     for (std::size_t l = 0; l < lines.size(); ++l) {
       for (std::size_t i = 0; i < (by_row ? width : height); ++i)
@@ -69,13 +69,13 @@ class BlockMaker {
       for (const Place& at : line) {
         const std::vector<Lead> leads = leads_over(cell(best).values, cell(at).values, cell(at).other_choices, of);
         const bool tested = leads[0].by.n > 1 && (spec().chose_apart() || (cell(at).tried < 2 && cell(best).tried < 2));
-        const bool tie = leads[0].by.mean == 0 && !(leads[0].by.sd > 0);  // the same for every seed
+        const bool tie = leads[0].by.mean == 0 && !(leads[0].by.sd > 0);  // both cells are equal at every seed
         cell(at).among_best = &at == &best || tie || (tested && beats_all_p(leads) > star_level / pairs[of]);
       }
     }
   }
 
-  /// The candidates of a cell, which are the same for all values; nullptr where there is nothing to choose.
+  /// Returns the settings that a cell may choose (Candidates), whichever value is shown; nullptr if TableSpec::best is empty.
   const Candidates* candidates(std::size_t row, std::size_t column) {
     const std::span<const std::uint32_t> runs = pools_.of(block_, row, column);
     if (spec().best.empty() || runs.empty()) return nullptr;
@@ -84,7 +84,7 @@ class BlockMaker {
     return &*found;
   }
 
-  /// Fills a cell from runs that agree in rows, columns and `best`.
+  /// Fills a cell from runs that agree in rows, columns and the axes in TableSpec::best.
   void fill(TableCell& cell, std::span<const std::uint32_t> runs) const {
     fill_cell(cell, runs, from_.facts, spec(), from_.shown[cell.of], table_.values[cell.of]);
     for (const Dimension* dimension : from_.following) cell.followed.push_back(dimension->entries[dimension->code[runs[0]]]);
@@ -118,7 +118,7 @@ class BlockMaker {
     return cell;
   }
 
-  /// The leads of the row over the baseline, and over each other choice that the baseline might have made.
+  /// Returns the row's leads over the baseline: first over the baseline's setting, then over each other one that it might have chosen.
   std::vector<Lead> leads_over(const SeedValues& row, const SeedValues& baseline, const std::vector<SeedValues>& others, std::size_t of) const {
     std::vector<Lead> leads{lead(row, baseline, of)};
     for (const SeedValues& other : others) {
@@ -174,7 +174,7 @@ std::vector<TableCell> block_cells(const TableModel& table, const TableSource& f
   return BlockMaker(table, from, pools, block).cells();
 }
 
-// The choice of a cell's learning rate (or other best axis).
+// Chooses a cell's learning rate (or its value of another best axis).
 
 namespace {
 
@@ -204,7 +204,7 @@ Candidates::Range range_of(const Dimension& axis, const std::vector<Candidate>& 
 
 Candidates candidates_of(std::span<const std::uint32_t> runs, const ChoiceRule& rule) {
   Candidates of;
-  std::unordered_map<std::uint32_t, std::size_t> place;  // of each choice in `tried`
+  std::unordered_map<std::uint32_t, std::size_t> place;  // index in `tried` of each combination
   for (const std::uint32_t i : runs) {
     const auto [found, is_new] = place.try_emplace(rule.choices.of(i), of.tried.size());
     if (is_new) of.tried.push_back({rule.choices.of(i), {}, 0, {}});
@@ -244,7 +244,7 @@ bool is_too_coarse(const Candidates& of, std::size_t axis, const ChoiceRule& rul
   const Candidate& best = of.tried[of.best];
   const auto middle = number_of(value_of(*rule.axes[axis], best, rule));
   if (!middle || *middle <= 0) return false;
-  const Candidate *below = nullptr, *above = nullptr;  // the nearest on each side
+  const Candidate *below = nullptr, *above = nullptr;  // the nearest learning rate on each side
   double nearest_below = 0, nearest_above = 0;
   for (const Candidate& candidate : of.tried) {
     bool same = true;

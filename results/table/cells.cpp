@@ -1,4 +1,4 @@
-// Statistics of the runs of a cell, and of the pairs that two cells make; Holm's correction over a table, and its stars.
+// Computes the statistics of a cell's runs, and of the pairs of two cells. Applies Holm's correction to a table and decides its stars.
 #include "results/table/cells.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 namespace odrpo {
 namespace {
 
-/// The word that shows a column, nullptr where none does.
+/// The word of value_words that shows this column; nullptr if none does.
 const ValueWord* word_of_column(const std::string& column) {
   const auto* found = std::find_if(std::begin(value_words), std::end(value_words), [&](const ValueWord& v) { return column == v.column; });
   return found == std::end(value_words) ? nullptr : found;
@@ -120,7 +120,7 @@ void summarise(TableCell& cell, double whole, const TableValue& kind) {
 
 namespace {
 
-/// Calls use(seed, number, number of the other) for the seeds that both have.
+/// Calls use(seed, number of the row, number of the baseline) for each seed that both have.
 void each_pair(const SeedValues& row, const SeedValues& baseline, auto use) {
   auto other = baseline.begin();
   for (const auto& [seed, number] : row) {
@@ -130,7 +130,7 @@ void each_pair(const SeedValues& row, const SeedValues& baseline, auto use) {
   }
 }
 
-/// The numbers of two cells at the seeds that both report.
+/// The numbers of two cells at the seeds that both report, in the order of the seeds.
 struct Pairs {
   std::vector<double> row, baseline;
 };
@@ -196,7 +196,7 @@ Comparison not_tested(Comparison compared) {
   return compared;
 }
 
-// Several differences in one table: Holm's correction, stars, and how many seeds a difference needs.
+// Tests the differences of one table: Holm's correction, stars, and how many seeds a difference needs.
 
 void compare_rows(TableModel& table, double whole) {
   const std::size_t width = table.columns.size();

@@ -1,4 +1,5 @@
-// The cells of a table from the runs behind them: choice of the best axis value, statistics, comparison, stars. Private to results/.
+// Computes the cells of a table from their runs: choice of the best axis value, statistics, comparison with the baseline, stars. Private to
+// results/.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -15,19 +16,19 @@
 
 namespace odrpo {
 
-/// A value that a table shows, and where its numbers are.
+/// A value that a table shows, with its numbers in the result file.
 struct Shown {
-  std::string name;                              ///< the word, or the column's name; printable
-  ValueWord word;                                ///< of any other column: factor 1, more is better
-  std::string column;                            ///< of the file
-  bool ranked = true;                            ///< it is known whether more is better
-  const std::vector<double>* numbers = nullptr;  ///< one per run, once the column has been read
+  std::string name;                              ///< the word of value_words, or the column's name; printable
+  ValueWord word;                                ///< for a column without a word: factor 1, more is better
+  std::string column;                            ///< name of its column in the file
+  bool ranked = true;                            ///< false if it is unknown whether more is better, as for a column without a word
+  const std::vector<double>* numbers = nullptr;  ///< one number per run; set once the column has been read
 };
-/// The value of a word of value_words, or any other numeric column of the file; what is spelt exactly goes before what differs in - and _
-/// alone. Failure usage when there is none. Needs no column that has been read.
+/// Finds a value by its word in value_words, or by the name of a numeric column. An exact match comes before one that differs only in - and
+/// _. Failure `usage` if there is none. Needs only the head of the file.
 Shown shown_value(const ResultFile& head, const std::string& name);
 
-/// What cells need to know of each run besides its values.
+/// What the cells need to know about each run, besides its values.
 struct RunFacts {
   const std::vector<double>* seed;
   std::vector<bool> failed;
@@ -36,101 +37,103 @@ struct RunFacts {
 };
 RunFacts run_facts(const ResultFile& file);
 
-/// A cell without runs.
+/// Returns a cell without runs, whose numbers are NaN.
 TableCell empty_cell();
-/// What the runs of a choice say of one value.
+/// Fills a cell from the runs of one choice: their values, counts of failed and undefined runs, and statistics.
 void fill_cell(TableCell& cell, std::span<const std::uint32_t> runs, const RunFacts& facts, const TableSpec& spec, const Shown& value,
                const TableValue& kind);
 
-/// n, centre, sd and interval of a cell's values. `whole`: what a share of 1 is shown as.
+/// Sets n, centre, sd and interval of a cell from its values. `whole`: the number that a share of 1 is shown as.
 void summarise(TableCell& cell, double whole, const TableValue& kind);
 
-/// Compares two cells over the seeds that both report: its difference and p, as if nothing had been chosen.
+/// Compares two cells over the seeds that both report: difference, its interval and p. Does not correct for settings that a cell chose (best).
 Comparison compare_cells(const TableCell& cell, const TableCell& baseline, double whole, const TableValue& kind);
 
-/// By how much the row is better than the baseline over the seeds that both report; where it is not known whether more is better, by how much
-/// it is more.
+/// Returns the lead (statistics.hpp) of the row over the baseline, from the seeds that both report: by how much it is better. If it is
+/// unknown whether more is better: by how much it is larger.
 Lead lead_of(const SeedValues& row, const SeedValues& baseline, double whole, const TableValue& kind);
-/// Over seeds, the correlation of row - baseline with row - other; 1 where it has none.
+/// Correlation over seeds of (row - baseline) with (row - other); 1 if a difference does not vary.
 double correlation_of_leads(const SeedValues& row, const SeedValues& baseline, const SeedValues& other);
 
-/// Each value in percent of the baseline's at its seed; without those that have none (paired_percent).
+/// Each value in percent of the baseline's value of the same seed; leaves out seeds without a percentage (paired_percent).
 SeedValues in_percent_of(const SeedValues& values, const SeedValues& baseline);
 
-/// A comparison of cells at choices made on the seeds that they report, or of another value at such choices: it has neither interval nor p.
+/// Removes interval and p from a comparison of cells that were chosen on the reported seeds, or for another value: the choice would bias a
+/// test.
 Comparison not_tested(Comparison compared);
 
-/// Compares every row with its baseline, each cell as it stands, and corrects the comparisons. Of a table with one value; `whole` as above.
+/// Compares every row with its baseline, and corrects the comparisons. For a table with one value. `whole` as in summarise().
 void compare_rows(TableModel& table, double whole);
 
-/// Holm's correction in a whole table. Family: every comparison of one value that has a p, over all blocks and columns; several values are
-/// several families. Sets p_holm and `tested`.
+/// Applies Holm's correction to a whole table; sets p_holm and `tested`. A family is every comparison of one value that has a p, over all
+/// blocks and columns. Several values are several families.
 void correct_comparisons(TableModel& table);
 
-// Which value of the best axes (a learning rate, say) a cell reports. Private to results/.
+// Chooses which value of the best axes (a learning rate, say) a cell reports. Private to results/.
 
-/// What choosing needs to know: the best axes, the combinations of their values, and the seeds that choose (below spec.tune_seeds, or all).
+/// How cells choose among the values of the axes in TableSpec::best: those axes, the combinations of their values (the choices), and the
+/// seeds that decide (those below spec.tune_seeds; if that is 0, all).
 struct ChoiceRule {
   std::span<const Dimension* const> axes;
   const Combinations& choices;
   const RunFacts& facts;
   const TableSpec& spec;
-  const Shown& value;  ///< the first of the table's values
+  const Shown& value;  ///< the first value of the table, by which the choice is made
 };
 
-/// One combination of values of the best axes that runs of a cell tried.
+/// A setting that a cell may choose: a combination of values of the axes in TableSpec::best that some of its runs have.
 struct Candidate {
-  std::uint32_t choice;             ///< its index in ChoiceRule::choices
-  std::vector<std::uint32_t> runs;  ///< all of them, tuning seeds included
-  int lost;                         ///< seeds that choose without a value: a run that failed, whose value is NaN, or that is not there
-  MeanInterval score;               ///< of the others on the seeds that choose, in the shown unit
+  std::uint32_t choice;             ///< index of the combination in ChoiceRule::choices
+  std::vector<std::uint32_t> runs;  ///< all runs of the cell with this combination, tuning seeds included
+  int lost;                         ///< seeds of the choice whose run failed or is NaN (with tune_seeds: or is missing)
+  MeanInterval score;               ///< mean over the other seeds used for the choice, in the shown unit
 };
 
-/// The candidates of one cell, in file order.
+/// All candidates of one cell, in file order.
 struct Candidates {
   std::vector<Candidate> tried;
-  std::size_t best = 0;                                  ///< fewest runs lost, then best mean, then first in the file
+  std::size_t best = 0;                                  ///< index of the best: fewest lost, then best mean, then first in the file
   struct Range {
     double least, largest;
-    bool has_edges;  ///< more than two values, all of them numbers
+    bool has_edges;  ///< more than two different values, all of them numbers
   };
-  std::vector<Range> ranges;  ///< of the values tried, one per axis
+  std::vector<Range> ranges;  ///< smallest and largest value tried, for each best axis
 
-  /// Was there anything to choose by? Else the best is the first of the file.
+  /// True if some candidate has a value at a seed of the choice. Otherwise `best` is just the first in the file.
   bool is_chosen() const { return tried[best].score.n > 0; }
-  /// Might the arm have chosen this one: does it lose no more runs than the best?
+  /// True if the cell might have chosen this candidate: it loses no more runs than the best one.
   bool may_choose(std::size_t candidate) const { return tried[candidate].lost <= tried[best].lost; }
 };
 Candidates candidates_of(std::span<const std::uint32_t> runs, const ChoiceRule& rule);
 
-/// The values of the best axes of one candidate.
+/// Returns candidate `at`'s value on each of the axes in TableSpec::best, and whether it is the smallest or largest value tried.
 std::vector<ChosenValue> chosen_values(const Candidates& of, std::size_t at, const ChoiceRule& rule);
 
-/// Do the learning rates tried on both sides of the best one lie more than coarse_factor away, and lose more than `half_width` on the seeds
-/// that choose? Then the best rate may lie between them. `axis`: its place in rule.axes; the other axes stay.
+/// True if the best learning rate may lie between the rates tried. The next rates on both sides must be more than coarse_factor away. They
+/// must lose more runs, or differ by more than `half_width` at the seeds of the choice. `axis`: index in rule.axes.
 bool is_too_coarse(const Candidates& of, std::size_t axis, const ChoiceRule& rule, double half_width);
 
-// The cells of a table's blocks from the runs of a file. Private to results/.
+// Builds the cells of a table's blocks from the runs of a file. Private to results/.
 
-/// What the cells of a table are made of.
+/// The data from which the cells of a table are computed.
 struct TableSource {
   std::vector<Dimension> dimensions;
   RunFacts facts;
-  std::vector<Shown> shown;              ///< the values, in the order of the spec
-  std::vector<const Dimension*> others;  ///< neither rows, columns nor best: one block per combination
+  std::vector<Shown> shown;              ///< the shown values, in the order of spec.value
+  std::vector<const Dimension*> others;  ///< dimensions whose combinations of values are the blocks
   std::vector<const Dimension*> best, following;
   Combinations blocks, choices;
 
   ChoiceRule rule(const TableSpec& spec) const { return {best, choices, facts, spec, shown[0]}; }
 
-  /// nullptr for the dimension `value`, which no axis is called then.
+  /// Finds the dimension of this name. Returns nullptr for `value`, since in a table over values no axis has that name.
   const Dimension* dimension(const std::string& name) const {
     const auto found = std::find_if(dimensions.begin(), dimensions.end(), [&](const Dimension& d) { return d.name == name; });
     return found == dimensions.end() ? nullptr : &*found;
   }
 };
 
-/// Runs by block, row and column. Where a dimension of the table is `value`, all its entries are made of the same runs.
+/// The runs of each cell of the table, by block, row and column. If rows (or columns) are values, they all share the same runs.
 struct RunPools {
   std::size_t rows, columns;  ///< at least 1 each
   SortedRuns runs;
@@ -143,7 +146,7 @@ struct RunPools {
 };
 RunPools pools_of(const TableSource& from, const TableSpec& spec, std::size_t runs);
 
-/// The cells of one block, row by row, with their comparisons (p_holm aside). The table has its spec, values, rows and columns.
+/// Computes the cells of one block, row by row, with comparisons but without their p_holm. `table` already has its spec, values, rows and columns.
 std::vector<TableCell> block_cells(const TableModel& table, const TableSource& from, const RunPools& pools, std::size_t block);
 
 }  // namespace odrpo

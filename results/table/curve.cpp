@@ -1,4 +1,4 @@
-// Puts recorded curves into the cells of a table, one column per step. Takes the runs behind cells out again, for statistics.
+// Turns recorded curves into a table with one column per step. Extracts the runs behind the cells of a table, for statistics.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr double most_cells = 2e6;
 
-/// Steps that any run recorded, thinned evenly to at most `most`; the first and the last stay.
+/// Returns the steps that any run recorded. If there are more than `most`, thins them evenly and keeps the first and the last.
 std::vector<std::int32_t> shown_steps(std::span<const RunCurve> curves, std::size_t most) {
   std::set<std::int32_t> all;
   for (const RunCurve& curve : curves) all.insert(curve.step.begin(), curve.step.end());
@@ -54,7 +54,7 @@ TableModel curve_table(const TableModel& table, const CurveValue& value, std::sp
   if (static_cast<double>(table.rows.size() * steps.size() * table.columns.size() * table.blocks.size()) > most_cells)
     fail(Exit::limits, "curves of {} rows at {} steps in {} panels are too many; choose other rows and columns", table.rows.size(),
          steps.size(), table.columns.size() * table.blocks.size());
-  std::vector<const RunCurve*> of;  // by run
+  std::vector<const RunCurve*> of;  // the curve of each run
   for (const RunCurve& curve : curves) {
     if (curve.run >= of.size()) of.resize(curve.run + 1, nullptr);
     of[curve.run] = &curve;
@@ -96,7 +96,7 @@ TableModel curve_table(const TableModel& table, const CurveValue& value, std::sp
   return out;
 }
 
-// From the cells of a table to runs by cell, task and unit.
+// Converts the cells of a table to runs by cell, task and unit (seed).
 
 std::vector<std::string> cell_dimensions(const TableModel& table) {
   std::vector<std::string> names;
@@ -132,7 +132,7 @@ RunTable table_runs(const TableModel& table, const std::vector<std::string>& cel
     }
   std::map<std::vector<std::string>, std::uint32_t> cells, tasks;
   std::map<int, std::uint32_t> units;
-  for (const Entry& entry : entries) {  // cells in the table's order, tasks and units ascending
+  for (const Entry& entry : entries) {  // cells in the table's order; tasks and units ascend
     const auto [at, is_new] = cells.emplace(entry.cell, static_cast<std::uint32_t>(runs.cells.size()));
     if (is_new) runs.cells.push_back(entry.cell);
     tasks[entry.task] = 0;

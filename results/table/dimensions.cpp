@@ -1,4 +1,4 @@
-// Maps values of dimensions to codes, and groups runs by their codes.
+// Maps the values of dimensions to codes, and groups runs by their codes.
 #include "results/table/dimensions.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +18,8 @@ namespace {
 
 constexpr const char* plain_dimensions[] = {"env", "rater", "policy", "estimator", "votes"};
 
-/// Numbers keys 0, 1, 2, … in the order in which they come. Runs beside each other are often alike: the last key is remembered.
+/// Numbers different 64-bit values 0, 1, 2, … in the order of their first use. Remembers the last one, since neighbouring runs often have
+/// the same.
 class Numbering {
  public:
   std::uint32_t operator()(std::uint64_t key) {
@@ -29,7 +30,7 @@ class Numbering {
   std::size_t size() const { return numbers_.size(); }
 
  private:
-  std::map<std::uint64_t, std::uint32_t> numbers_;  // a hash table could be made slow by the file
+  std::map<std::uint64_t, std::uint32_t> numbers_;  // a sorted map, since a malicious file could make a hash table slow
   std::uint64_t last_ = 0;
   std::uint32_t at_ = 0;
 };
@@ -42,7 +43,7 @@ std::string number_entry(double value, bool integer) {
 Dimension of_numbers(std::string name, const Column& column) {
   Dimension d{std::move(name), {}, {}, {}};
   d.own.reserve(column.number.size());
-  const bool integer = column.integer || column.axis.empty();  // votes
+  const bool integer = column.integer || column.axis.empty();  // `votes` is an integer too
   Numbering numbering;
   for (const double value : column.number) {
     d.own.push_back(numbering(std::bit_cast<std::uint64_t>(std::isnan(value) ? undefined : value)));
@@ -75,7 +76,7 @@ std::vector<Dimension> dimensions_of(const ResultFile& file) {
     const Column& column = read_column(file, name, numeric);
     dimensions.push_back(numeric ? of_numbers(name, column) : of_texts(name, column));
   }
-  std::vector<std::pair<std::size_t, Dimension>> axes;  // each with the first run that has it
+  std::vector<std::pair<std::size_t, Dimension>> axes;  // (first run that has the axis, axis)
   for (const Column& column : file.columns) {
     const std::string name = printable_text(column.axis);
     const auto same = [&](const Dimension& d) { return d.name == name; };

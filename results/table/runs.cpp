@@ -1,4 +1,4 @@
-// Finds what words of a command line mean in a file: dimensions, their values, and the runs that have them.
+// Resolves words of a command line against a result file: names of dimensions, their values, and the runs with those values.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -75,7 +75,7 @@ ResultFile chosen_runs(const ResultFile& file, const std::vector<ChosenRuns>& wh
       column.number.resize(to);
       continue;
     }
-    column.code.resize(to);  // and the words that are left, in the order in which these runs bring them
+    column.code.resize(to);  // keeps only the texts still used, in the order of their first run
     constexpr std::uint32_t none = ~0u;
     std::vector<std::uint32_t> fresh(column.words.size(), none);
     std::vector<std::string> words;

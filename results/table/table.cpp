@@ -23,10 +23,10 @@ namespace odrpo {
 namespace {
 
 
-constexpr int most_lines = 10'000;                             // of formulas or raters; no suite has as many
-constexpr std::size_t most_line_bytes = std::size_t{4} << 20;  // the lines that begin later are left out
+constexpr int most_lines = 10'000;                             // upper limit on lines of formulas or raters; no suite has so many
+constexpr std::size_t most_line_bytes = std::size_t{4} << 20;  // lines that begin after this many bytes are left out
 
-/// Calls visit(name, text) for every line `name<TAB>text` of a text of the file's provenance.
+/// Calls visit(name, text) for every line `name<TAB>text` of the provenance text `of`.
 template <class Visit>
 void each_line(const ResultFile& file, const char* of, Visit visit) {
   const std::string* lines = file.provenance_text(of);
@@ -40,7 +40,8 @@ void each_line(const ResultFile& file, const char* of, Visit visit) {
   }
 }
 
-/// Adds notes on cells that could not choose, on grids that are too coarse, and on rows that chose among more values than others.
+/// Adds notes: on cells that could not choose a setting, on learning rates that are too far apart, on rows that chose among more settings
+/// than others.
 void add_choice_notes(TableModel& table) {
   const TableSpec& spec = table.spec;
   const std::string axes = joined(spec.best);
@@ -103,7 +104,7 @@ void add_notes(TableModel& table, const ResultFile& file) {
   each_line(file, "formulas", [&](const std::string& name, const std::string& text) {
     const auto equals = text.find('=');
     if (!name.empty()) table.formulas.emplace_back(name, text);
-    else if (equals != std::string::npos)  // of no estimator: a setting of all
+    else if (equals != std::string::npos)  // a setting that applies to all estimators
       table.settings.emplace_back(text.substr(0, equals), text.substr(equals + 1));
   });
   each_line(file, "raters", [&](const std::string& name, const std::string& text) {
@@ -111,7 +112,7 @@ void add_notes(TableModel& table, const ResultFile& file) {
   });
 }
 
-/// Replaces the words of a spec by the file's own. Failure usage for words that the file lacks, or that do not go together.
+/// Replaces the user's words in a spec by the file's full names. Failure `usage` for words that the file lacks, or that contradict each other.
 void settle_spec(TableSpec& spec, const RunFacts& facts, const std::vector<std::string>& names) {
   spec.rows = dimension_named(names, spec.rows, "rows");
   spec.columns = dimension_named(names, spec.columns, "columns");
@@ -135,7 +136,7 @@ void settle_spec(TableSpec& spec, const RunFacts& facts, const std::vector<std::
     fail(Exit::usage, "baseline: the rows are values, which are not compared with each other; make them the columns");
 }
 
-/// Replaces the rows that a spec compares by the table's own. Failure usage for one that the table lacks, or that is named twice.
+/// Replaces the row names in the spec's baselines by the table's own. Failure `usage` if the table lacks a row, or if a row is named twice.
 void settle_baselines(TableSpec& spec, const std::vector<std::string>& rows) {
   std::set<std::string> used;
   const auto settle = [&](std::string& row) {
@@ -151,7 +152,7 @@ void settle_baselines(TableSpec& spec, const std::vector<std::string>& rows) {
   }
 }
 
-/// Puts the rows of each group together, its baseline first; those of no group come last.
+/// Puts the rows of each baseline group together, its baseline first. Rows of no group come last.
 void order_by_group(TableModel& table) {
   if (table.spec.groups.empty()) return;
   std::map<std::string_view, std::size_t> place;
@@ -180,17 +181,17 @@ void order_by_group(TableModel& table) {
   table.rows = std::move(rows);
 }
 
-constexpr std::size_t most_pairs = 8;  // of a sentence
+constexpr std::size_t most_pairs = 8;  // combinations of values named in one sentence
 
-/// Do rows, columns and `best` decide the value of a dimension that every run has, and which of them?
+/// If rows, columns and TableSpec::best determine a dimension that every run has, returns it with the fewest that suffice.
 std::optional<FollowingDimension> following_dimension(const Dimension& dimension, const TableSource& from, const TableSpec& spec,
                                                       std::size_t runs) {
-  const auto& entries = dimension.entries;  // an axis of some variants splits the table, as their runs are others
+  const auto& entries = dimension.entries;  // an axis that some runs lack makes blocks, since those runs are of other variants
   if (entries.size() < 2 || std::find(entries.begin(), entries.end(), absent_entry) != entries.end()) return std::nullopt;
   std::vector<const Dimension*> all;
   for (const std::string& name : {spec.rows, spec.columns})
     if (const Dimension* other = from.dimension(name)) all.push_back(other);
-  std::vector<std::vector<const Dimension*>> choices{all};  // the fewest first
+  std::vector<std::vector<const Dimension*>> choices{all};  // sets of dimensions that may determine it, the smallest first
   if (all.size() == 1) choices.clear();
   all.insert(all.end(), from.best.begin(), from.best.end());
   for (auto other = all.rbegin(); other != all.rend(); ++other) choices.insert(choices.begin(), {*other});
@@ -276,7 +277,7 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
          table.columns.size(), blocks.size());
   from.choices = combinations_of(from.best, file.runs);
   const RunPools pools = pools_of(from, spec, file.runs);
-  for (std::size_t b = 0; b < blocks.size(); ++b) {  // in the order of their first runs
+  for (std::size_t b = 0; b < blocks.size(); ++b) {  // in the order of their first run
     TableBlock& block = table.blocks.emplace_back();
     for (const Dimension* other : from.others) block.fixed.emplace_back(other->name, other->entries[other->code[blocks[b]]]);
     block.cells = block_cells(table, from, pools, b);
@@ -293,7 +294,7 @@ TableModel with_value(const TableModel& table, const ResultFile& file, const std
   TableModel out = table;
   out.spec.value = {shown.name};
   out.values = {described(shown.name, shown.word, table.spec.compare)};
-  out.values[0].ranked = false;  // the best of another value
+  out.values[0].ranked = false;  // `best` was chosen for another value
   for (TableBlock& block : out.blocks)
     for (TableCell& cell : block.cells) {
       const auto seeds = std::exchange(cell.values, {});
@@ -323,7 +324,7 @@ TableModel make_suite_table(const ResultFile& file, const TableSpec& spec) {
   alone.groups.clear();
   TableModel table = make_table(file, alone);
   const auto is_here = [&](const std::string& row) { return std::find(table.rows.begin(), table.rows.end(), row) != table.rows.end(); };
-  TableSpec left = alone;  // the groups, as far as their rows are here
+  TableSpec left = alone;  // the groups, without rows that are missing in the file
   std::string missing = spec.baseline;
   for (BaselineGroup group : spec.groups) {
     if (!is_here(group.baseline)) missing += (missing.empty() ? "" : "\", \"") + group.baseline;

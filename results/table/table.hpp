@@ -1,4 +1,5 @@
-// Makes tables of a result file: values by two dimensions, intervals over seeds, rows compared with a baseline row; tables of curves.
+// Makes tables of a result file: values by two dimensions, intervals over seeds, differences from a baseline row. Also makes tables of
+// curves.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,31 +15,31 @@
 
 namespace odrpo {
 
-/// Values of a dimension.
+/// A condition on runs: the value of `axis` is one of `allowed`.
 struct ChosenRuns {
-  std::string axis;                  ///< a dimension of tables: env, rater, policy, estimator, votes, an axis of the file
-  std::vector<std::string> allowed;  ///< a run has one of these
+  std::string axis;                  ///< a dimension of tables: env, rater, policy, estimator, votes, or an axis of the grid
+  std::vector<std::string> allowed;  ///< the allowed values
 };
-/// The runs of a file that have an allowed value of every axis, as a file of their own. Failure usage for an axis or a value that the file
-/// has not, or when no run is left.
+/// Returns the runs of a file that satisfy all conditions, as a ResultFile of their own. Failure `usage` if the file lacks an axis or a
+/// value, or if no run is left.
 ResultFile chosen_runs(const ResultFile& file, const std::vector<ChosenRuns>& where);
 
-/// The columns of the file that hold the values of a table, to be read for make_table. `head` need not have read any. Failure usage when
-/// the file lacks such a value.
+/// Names of the columns that make_table needs for the spec's values. `head` need not have read any column. Failure `usage` if the file lacks
+/// a value.
 std::vector<std::string> table_columns(const ResultFile& head, const TableSpec& spec);
 
-/// The table of a suite's own spec. Where --only left the baseline out of the file, a table without these differences, and a note.
+/// Makes the table of a suite's own spec. If the file lacks the baseline (trained with --only), leaves out the differences and adds a note.
 TableModel make_suite_table(const ResultFile& file, const TableSpec& spec);
 
-/// Builds the table. `file` has read table_columns(). Failure usage when the spec names a dimension, value or baseline that the file does
-/// not have.
+/// Makes a table. `file` must have read table_columns(). Failure `usage` if the spec names a dimension, value or baseline that the file
+/// lacks.
 TableModel make_table(const ResultFile& file, const TableSpec& spec);
 
-/// The cells of a table with another value of the same runs, so at the same choice of the best; compared as before. `file` is the whole
-/// file, and has read the value's column. Failure usage when it has no such value.
+/// The same table with another value of the same runs, so with the best settings that were chosen for the first value. `file` is the whole
+/// file, and has read the column of the value. Failure `usage` if the file has no such value.
 TableModel with_value(const TableModel& table, const ResultFile& file, const std::string& value);
 
-/// How much a printed table says about its numbers, below them.
+/// How many explanatory sentences a printed table has below it.
 enum class Legend { none, brief, full };
 inline constexpr Word<Legend> legend_words[] = {
     {Legend::none, "none", "nothing"},
@@ -46,38 +47,39 @@ inline constexpr Word<Legend> legend_words[] = {
     {Legend::full, "full", "also the meaning of each value, the choice of the best, raters and formulas"},
 };
 
-/// Plain text in `width` columns: as many columns side by side as fit, the others below. A row that is wider alone stays whole.
+/// Plain text in `width` characters: as many columns side by side as fit, the others below. A column that is wider alone is not broken.
 std::string table_text(const TableModel& table, Legend legend = Legend::full, std::size_t width = 100);
 std::string table_markdown(const TableModel& table, Legend legend = Legend::full);
-/// A LaTeX table of booktabs' rules. Bold: the best of each column, and what is not told from it. The legend is its caption and, with
-/// formulas and digest, comments. With `siunitx` numbers are \num{…}. Every name is escaped.
+/// A LaTeX table with booktabs' rules. Bold: the best of each column, and cells that a test cannot tell from it. The legend is the caption;
+/// all sentences, formulas and the digest are comments. With `siunitx` numbers are \num{…}. Every name is escaped.
 std::string table_latex(const TableModel& table, Legend legend = Legend::brief, bool siunitx = false);
-/// One line per cell with all numbers, and the formula and the rater behind them (RFC 4180).
+/// CSV (RFC 4180): one line per cell with all of its numbers, its formula and its rater.
 std::string table_csv(const TableModel& table);
 
-// The table of a curve: its columns are the recorded steps.
+// The table of a curve, whose columns are the recorded steps.
 
-/// What a curve shows: value_i = factor (curve_i - origin_i) of run i. Each run of the file has its origin and factor.
+/// How to show a curve: value_i = factor_i (curve_i - origin_i) for run i.
 struct CurveValue {
   std::string name, unit, meaning;
-  std::vector<double> origin, factor;  ///< one per run of the file; empty = 0 and 1
+  std::vector<double> origin, factor;  ///< one per run of the file; empty = origin 0, factor 1
 };
 
-/// The runs behind the cells of a table, ascending: those whose curves curve_table wants.
+/// Returns the runs of the first value's cells, as ascending rows of the file's root table. curve_table() needs their curves.
 std::vector<std::uint32_t> runs_behind(const TableModel& table);
 
-/// The cells of `table` as curves. Rows stay, each column becomes a block. The columns are the steps that any run recorded, at most
-/// `most_steps` of them, with the first and the last. Each cell has the runs of the table's first value, and so its chosen best (learning
-/// rate); comparisons are between those. Failure usage when no run has a number.
+/// Shows a curve of the runs in the cells of `table`. Rows stay; each column becomes a block. The new columns are steps that any run
+/// recorded, at most `most_steps`, always with the first and the last. A cell keeps the runs of the table's first value, and so its chosen
+/// best setting. Failure `usage` if no run has a number.
 TableModel curve_table(const TableModel& table, const CurveValue& value, std::span<const RunCurve> curves, std::size_t most_steps);
 
-// The runs behind the cells of a table as what run_statistics takes.
+// Converts the runs of a table's cells to a RunTable, the input of run_statistics.
 
-/// The dimensions that tell the cells of a table apart: rows, columns, and those that make blocks.
+/// Returns the dimensions in which the cells of a table differ: rows, columns, and those whose values make blocks.
 std::vector<std::string> cell_dimensions(const TableModel& table);
 
-/// The runs of the table's first value, in the shown unit, at each cell's chosen best. A cell is a combination of the values of `cell`, a
-/// task one of the values of `task`. Both lists together are cell_dimensions(). Unit = seed. Failed runs and undefined values are left out.
+/// Converts the runs of the table's first value, in the shown unit, at the setting that each cell chose. In the result, a cell is a
+/// combination of values of the dimensions `cell`, a task a combination of values of `task`; together they are cell_dimensions(). The unit
+/// is the seed. Failed runs and undefined values are left out.
 RunTable table_runs(const TableModel& table, const std::vector<std::string>& cell, const std::vector<std::string>& task);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// Reads and writes a table's spec as the lines that a result file keeps of it.
+// Reads and writes a table's spec as the lines that a result file stores.
 #include "results/table/table_spec.hpp"
 
 #include <fmt/format.h>
@@ -13,9 +13,9 @@
 namespace odrpo {
 namespace {
 
-constexpr std::size_t most_compared = 1000;  // rows in groups; no suite has as many
+constexpr std::size_t most_compared = 1000;  // rows in all groups; no suite has so many
 
-/// The text without the blanks and quotes around it.
+/// The text without surrounding blanks and quotes.
 std::string bare(std::string_view text) { return std::string(trimmed(text, " \t\r\"")); }
 
 std::vector<std::string> words_of(std::string_view list, char separator = ',') {
@@ -25,7 +25,8 @@ std::vector<std::string> words_of(std::string_view list, char separator = ',') {
   return words;
 }
 
-/// Groups are separated by '|', their names by tabs: "grpo\todrpo(grpo)|maxrl\todrpo(maxrl)". No name of a suite holds either.
+/// Parses groups separated by '|', with names separated by tabs: "grpo\todrpo(grpo)|maxrl\todrpo(maxrl)". No name of a suite contains
+/// either.
 std::vector<BaselineGroup> groups_of(std::string_view text) {
   std::vector<BaselineGroup> groups;
   for (const std::string& group : split(text, '|')) {

@@ -1,4 +1,4 @@
-// Defines what a table shows: [table] of a suite, the dataset "table" of a result file, the flags of `table`; and the words of its values.
+// Defines what a table shows ([table] of a suite, data set "table" of a result file, flags of `table`), and the words for its values.
 #pragma once
 #include <algorithm>
 #include <string>
@@ -16,17 +16,17 @@ inline constexpr Word<Compare> compare_words[] = {
     {Compare::percent, "percent", "100 (this row / baseline - 1), paired by seed; shares of runs by difference"},
 };
 
-/// What a star means beside one of several differences of a value.
+/// Whether p values are corrected before a difference gets a star.
 enum class Correction { holm, none };
 inline constexpr Word<Correction> correction_words[] = {
     {Correction::holm, "holm", "p < .05 after Holm's correction for all differences of the value in the table"},
     {Correction::none, "none", "p < .05 of this difference alone"},
 };
 
-/// The dimension whose entries are the values of a table that shows several.
+/// The word for rows or columns that are the shown values, in a table of several values.
 inline constexpr const char* values_dimension = "value";
 
-/// Rows that are compared with a baseline of their own.
+/// A baseline, and the rows that are compared with it.
 struct BaselineGroup {
   std::string baseline;
   std::vector<std::string> rows;  ///< without the baseline itself
@@ -36,22 +36,22 @@ struct BaselineGroup {
 /// What a table shows. Dimensions are env, rater, policy, estimator, votes, the extra axes of the file, and `value`.
 struct TableSpec {
   std::string rows = "estimator", columns = "votes";
-  std::vector<std::string> value{"gain"};  ///< words of value_words, or names of final columns; several need the dimension `value`
-  std::string baseline{};                  ///< a value of `rows` that all others are compared with; empty = none
-  std::vector<BaselineGroup> groups{};     ///< instead: rows with baselines of their own; other rows are not compared
+  std::vector<std::string> value{"gain"};  ///< words of value_words, or names of columns; several need rows or columns `value`
+  std::string baseline{};                  ///< the row with which all other rows are compared; empty = none
+  std::vector<BaselineGroup> groups{};     ///< used instead of `baseline`: groups with baselines of their own; other rows are not compared
   Compare compare = Compare::difference;
   Correction correction = Correction::holm;
-  std::vector<std::string> best{};  ///< axes of which each cell takes its best value by mean of the first of `value`
-  int tune_seeds = 0;               ///< choose on seeds below this and report the others; 0 = choose on the reported seeds
-  double power_difference = 0;      ///< in the shown unit: show how many seeds find it, instead of the differences; 0 = not asked
+  std::vector<std::string> best{};  ///< axes for which each cell chooses the value with the best mean of the first of `value`
+  int tune_seeds = 0;               ///< choose on seeds below this and report the other seeds; 0 = choose on the reported seeds
+  double power_difference = 0;      ///< show how many seeds find this difference (in the shown unit), not the differences; 0 = no
 
-  bool chose_apart() const { return !best.empty() && tune_seeds > 0; }  ///< on seeds that are not reported
+  bool chose_apart() const { return !best.empty() && tune_seeds > 0; }  ///< choice on seeds that are not reported
   bool compares() const { return !baseline.empty() || !groups.empty(); }
   bool is_baseline(std::string_view row) const {
     return groups.empty() ? row == baseline && compares()
                           : std::any_of(groups.begin(), groups.end(), [&](const BaselineGroup& g) { return g.baseline == row; });
   }
-  /// The baseline that a row is compared with; empty where there is none, as for a baseline.
+  /// The baseline with which a row is compared; empty if there is none, as for a baseline itself.
   std::string_view baseline_of(std::string_view row) const {
     if (groups.empty()) return row == baseline ? std::string_view() : baseline;
     for (const BaselineGroup& g : groups)
@@ -61,16 +61,16 @@ struct TableSpec {
   bool over_values() const { return rows == values_dimension || columns == values_dimension; }
 };
 
-/// The spec that a run stored in the provenance dataset "table" (lines `key = value`, lists with commas); unknown keys are ignored.
+/// Parses the spec that `run` stored in the provenance data set "table": lines `key = value`, lists with commas. Ignores unknown keys.
 TableSpec parse_table_spec(std::string_view lines);
-/// What is wrong with such lines; empty when nothing is. Keys that it does not know are fine: a later program may have them.
+/// Returns what is wrong with the lines of a stored spec; empty if nothing is. Accepts unknown keys, since a later program may write them.
 std::string table_spec_problem(std::string_view lines);
-/// The lines that parse_table_spec reads back.
+/// Writes a spec as lines that parse_table_spec reads.
 std::string table_spec_lines(const TableSpec& spec);
 
-// The words for what a table can show of a run: each a column of the result file, or computed from it.
+// Words for the values of a run that a table can show. Each is a column of the result file, or computed from one.
 
-/// What a suite must set for its runs to have a value; values of the toy language model: of_texts().
+/// What a suite must set so that its runs have a value. (For values of the toy language model see of_texts().)
 enum class ValueNeeds { nothing, gradient, call_seconds, call_price };
 constexpr const char* needs_text(ValueNeeds needs) {
   switch (needs) {
@@ -82,7 +82,7 @@ constexpr const char* needs_text(ValueNeeds needs) {
   return "";
 }
 
-/// A named value: its column in the file, the factor and unit it is shown in. Also whether more is better, and whether it is a yes or no of
+/// A named value: its column in the file, the factor and unit in which it is shown, whether more is better, and whether it is 0 or 1 for
 /// each run.
 struct ValueWord {
   const char *word, *column;
@@ -90,8 +90,8 @@ struct ValueWord {
   const char* unit;
   bool more_is_better;
   const char* meaning;
-  bool share = false;   ///< 0 or 1 in each run: cells are shares of runs, with intervals of their own
-  bool median = false;  ///< a measured time: cells are median and quartiles
+  bool share = false;   ///< 0 or 1 in each run: cells show shares of runs, with Wilson's intervals
+  bool median = false;  ///< a measured time: cells show median and quartiles
   ValueNeeds needs = ValueNeeds::nothing;
 };
 inline constexpr ValueWord value_words[] = {
@@ -130,7 +130,7 @@ inline constexpr ValueWord value_words[] = {
      "price of the judge's calls of the whole training, in the unit of the rater's price_per_call", false, false, ValueNeeds::call_price},
 };
 
-/// Values that are computed when a file is read, one for each ESTIMATOR of the file; their columns are named as they are.
+/// Start of the names of values that are computed when a file is read, one for each of its estimators. Their columns have these names.
 inline constexpr std::string_view win_rate_over = "win-rate-over-";
 inline constexpr ValueWord win_rate_over_word{
     "win-rate-over-ESTIMATOR",
@@ -140,16 +140,16 @@ inline constexpr ValueWord win_rate_over_word{
     true,
     "toy-lm: length-controlled win rate against the final policy of ESTIMATOR's run of the same seed and settings, expected over the "
     "judge's error; 50 % of ESTIMATOR itself"};
-/// Why `best` cannot choose by such a value.
+/// Reason in messages why `best` cannot choose by a win rate over an estimator.
 inline constexpr const char* no_choice =
     "each run meets one of the same settings, so that the best would be what is worst for the other; put another value first";
-/// The estimator of such a value; empty for another value. Before the estimator - and _ are alike.
+/// The ESTIMATOR in the name of a win-rate-over value; empty for any other value. In the part before it, - and _ are equal.
 inline std::string_view opponent_of(std::string_view value) {
   if (!same_word(value.substr(0, win_rate_over.size()), win_rate_over)) return {};
   return value.substr(win_rate_over.size());
 }
 
-/// Does only the toy language model have it? Its meaning says so first.
+/// True if only runs of the toy language model have this value; its meaning then begins with "toy-lm:".
 inline bool of_texts(const ValueWord& value) { return std::string_view(value.meaning).starts_with("toy-lm:"); }
 
 }  // namespace odrpo

@@ -54,6 +54,16 @@ check("those under the other systems are left out: --verbose shows them." in " "
       "many levels: the other conventions are left out, and that is said")
 check(long.split("ADVANTAGES")[0].count(" nemo   ") == 15 and "--verbose" not in long, "many levels with --verbose")
 
+# --- missing rewards, and rewards that differ by rounding alone
+some, there = (json.loads(run("--rewards", r, "--json", "--estimator", "grpo")) for r in ("3,null,9 NA,7", "3,9,7"))
+near(rows(some, "grpo")["paper"]["advantages"], rows(there, "grpo")["paper"]["advantages"], "the others are the group")
+said = " ".join(run("--rewards", "3,null,9 NA,7").split())
+check("2 rewards are missing: the others are a group of 3, and a missing one gets the advantage 0." in said, "missing rewards are said")
+said = " ".join(run("--rewards", "0.6,0.6000000000000001,0.6", "--estimator", "rank-grpo", "--estimator", "grpo").split())
+check("The rewards are equal but for rounding (0.6 and 0.6000000000000001): ranks take them for equal, other forms do not." in said, "rounding is said")
+ranked = json.loads(run("--rewards", "0.1,0.6,0.6000000000000001", "--json", "--estimator", "rank-grpo"))
+near(rows(ranked, "rank-grpo")["paper"]["advantages"], rows(json.loads(run("--rewards", "1,6,6", "--json", "--estimator", "rank-grpo")), "rank-grpo")["paper"]["advantages"], "ranks")
+
 # --- a group of one: what its formula does not say
 single = json.loads(run("--rewards", "3", "--json", "--estimator", "reinforce", "--estimator", "maxrl", "--estimator", "odrpo-linear(maxrl)"))
 for estimator, system, formula, number in [
@@ -197,7 +207,7 @@ for arguments, said in [
     (["--rewards", "3,seven"], 'number 2 is "seven", which is no number'),
     (["--rewards", "3,7x"], 'number 2 is "7x"'),
     (["--rewards", "3,0x10"], 'number 2 is "0x10"'),
-    (["--rewards", "3,nan"], "number 2 is nan"),
+    (["--rewards", "null,nan"], "at least one number"),
     (["--rewards", "3,inf"], "number 2 is inf"),
     (["--rewards", "3,1e999"], "number 2"),
     (["--rewards", "3,-7"], "number 2 is -7"),

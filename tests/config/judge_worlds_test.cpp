@@ -23,7 +23,7 @@ namespace {
 /// Scores of a preset or of a panel on 1..5, as a file.
 std::string scores_of(const RaterConfig& rater, int levels, int samples, std::uint64_t seed) {
   std::string text;
-  write_scores(simulate_scores(rater, rated_world(levels, 80, 6), samples, seed).table, ScoreFormat::csv, "made up",
+  write_scores(simulate_scores(rater, rated_world(levels, 80, 6), samples, seed).table, ScoreFormat::csv,
                [&](std::string_view piece) { text += piece; });
   return text;
 }

@@ -149,13 +149,13 @@ TEST_CASE("scores: what is wrong is told with the suite's place, the file and th
   INFO(all.message);
   CHECK(all.code == Exit::io);
   CHECK(all.has("suite.toml:7:10: error: `rater.r.scores`"));
-  CHECK(all.has("bad.csv:3:7: error: "));
-  CHECK(all.message.find("bad.csv:3:7") == all.message.rfind("bad.csv:3:7"));  // one file's mistakes are told once
+  CHECK(all.has("bad.csv:4:7: error: "));
+  CHECK(all.message.find("bad.csv:4:7") == all.message.rfind("bad.csv:4:7"));  // one file's mistakes are told once
   CHECK(all.has("--set 1: error: `rater.u.scores`: /nope.csv: No such file"));
   const std::string first = "[rater.r]\nscores = \"many.csv\"\n", second = "[rater.s]\nscores = \"none.csv\"\n";
   const Refusal cut = file_refusal(suite(first + second), {});
   CHECK(cut.code == Exit::bad_input);
-  CHECK(cut.message.ends_with("many.csv:21:8: error: score \"inf\" is no finite number; leave a missing score blank\n… and more"));
+  CHECK(cut.message.ends_with("many.csv:21:8: error: score \"inf\" is no finite number: leave a missing value blank\n… and more"));
   CHECK(file_refusal(suite(second + first), {}).code == Exit::io);
 }
 
@@ -206,7 +206,7 @@ TEST_CASE("scores: what a file holds is noted, for raters of the grid") {
   REQUIRE(suite.notes.size() == 1);
   CHECK(
       suite.notes[0].find("more.csv: 7 prompts x 1 to 4 responses x 3 samples, 5 levels; 1 blank score; 1 answer that cannot be read, left "
-                          "out; resampled: 25 responses of 7 prompts, ") != std::string::npos);
+                          "out; 1 of the judge's answers cannot be read as a score: \"five\" once; resampled: 25 responses of 7 prompts, ") != std::string::npos);
   CHECK(loaded(small_suite).notes.empty());
 }
 

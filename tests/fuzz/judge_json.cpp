@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "kernels/shared/answer/answer.hpp"
 #include "tests/envs/toy_lm/json_definition.hpp"
 #include "tests/fuzz/oracle.hpp"
 

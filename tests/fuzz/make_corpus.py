@@ -120,6 +120,13 @@ def scores():
             yield text
             yield header + text
     yield header + b"".join(b"%d,%d,%d,%d\n" % (p, r, s, 1 + (p + r + (s == 2)) % 5) for p in range(6) for r in range(4) for s in range(3))
+    for path in sorted((ROOT / "tests/app/judge/formats").rglob("*.json*")) + sorted((ROOT / "tests/app/judge/formats").rglob("*.eval")):
+        yield path.read_bytes()[:20000]
+    yield from (b'{"results": {"results": [{"vars": {"q": "x"}, "response": {"output": "y"}, "score": 0.5}]}, "evalId": "e"}',
+                b'{"question_id": 81, "turn": 1, "model": "a", "judge": ["g", "v"], "score": -1}\n', b'{"task": {"key": "t"}, "traces": [{"id": 1, "rewards": {"j": {"score": 1}}}]}\n',
+                b'{"example_id": 1, "rollout_number": 0, "reward": 0.5}\n', b'{"content": "ab", "rewards": 1, "idx": 0}\n{"content": "ac", "rewards": 2, "idx": 1}\n',
+                b'{"spec": {"eval_name": "q"}}\n{"run_id": "r", "event_id": 1, "sample_id": "s", "data": {"correct": true}}\n',
+                b'prompt_id,response_id,s1,s2\n0,0,1,2\n', b'prompt_id,response_id,score\n0,0,"[1, 2, null]"\n', b"sep=;\nprompt_id;response_id;score\n0;0;1,5\n")
 
 
 def compute():

@@ -52,10 +52,10 @@ void check_table(const ScoreTable& t) {
   fuzz::require(counted == static_cast<std::int64_t>(ratings), "ratings of no judge");
 }
 
-void read_file(std::string_view text, const std::string& file, const ScoreColumns& columns, const ScoreScale& scale) {
+void read_file(std::string_view text, const std::string& file, const ScoreReading& how) {
   fuzz::accepted({Exit::bad_input}, [&] {
     try {
-      const ScoreTable table = parse_scores(text, file, columns, scale);
+      const ScoreTable table = parse_scores(text, file, how);
       check_table(table);
       const LearnedJudge judge = learn_rater(table, LearnedWorld::resample, file);
       fuzz::require_printable(judge.found, "a description that a terminal must not print");
@@ -75,11 +75,26 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   judges.rater = "sample_id / 2";
   ScoreColumns others;
   others.prompt = "p", others.response = "r", others.score = "s", others.sample = "";
-  read_file(text, "scores", {}, {});
-  read_file(text, "scores.csv", judges, {});
-  read_file(text, "scores.tsv", {}, scale_of_levels(10));
-  read_file(text, "scores.jsonl", {}, *parse_scale("0..5 by 0.5"));
-  read_file(text, "scores", others, {});
+  read_file(text, "scores", {});
+  read_file(text, "scores.csv", {.columns = judges, .missing = {"-1", "none given"}});
+  read_file(text, "scores.tsv", {.scale = scale_of_levels(10), .ids = IdSpelling::text});
+  read_file(text, "scores.jsonl", {.scale = *parse_scale("0..5 by 0.5"), .ids = IdSpelling::number});
+  read_file(text, "scores", {.columns = others});
+  ScoreColumns wide;
+  wide.score = "s*", wide.rater = "columns", wide.prompt = "";
+  read_file(text, "scores.csv", {.columns = wide, .round = 0.1});
+  wide.score = "a.b,score", wide.rater = "";
+  read_file(text, "scores.json", {.columns = wide, .bins = 5});
+  static const std::vector<ScoreReading> patterns = [] {
+    std::vector<ScoreReading> all;
+    for (const char* pattern : {"rating", "[[N]]", "([0-9.]+)"})
+      for (const ReadingOption& option : reading_options())
+        if (option.key == "parse") option.set(all.emplace_back(), {pattern});
+    return all;
+  }();
+  for (const ScoreReading& how : patterns) read_file(text, "scores", how);
+  for (const auto& format : score_format_words) read_file(text, "scores.json", {.format = format.value});
+  fuzz::accepted({Exit::bad_input}, [&] { (void)parse_scores(std::vector<NamedText>{{"scores.zip", std::string(text)}, {"2", std::string(text)}}, "scores", {}); });
   if (const auto scale = parse_scale(text.substr(0, 40)))
     fuzz::require(scale->values.size() >= 2 && scale->values.size() <= most_levels &&
                       std::adjacent_find(scale->values.begin(), scale->values.end(), std::greater_equal<>()) == scale->values.end(),

@@ -162,6 +162,43 @@ TEST_CASE("gate: a decided case keeps verdict, interval and p, and counts among 
   CHECK(weak[1].estimate.alpha == Approx(0.005 / 2));  // the smallest of two
 }
 
+TEST_CASE("gate: a refused case is judged by what its sides say, and counts in no correction") {
+  const Refusal fails{"says: no data", true}, skips{"says: no GPU", false};
+  const struct {
+    Refusal of[2];
+    std::optional<GateVerdict> verdict;
+    bool candidate_failed;
+    const char* text;
+  } rows[] = {
+      {{{}, {}}, std::nullopt, false, ""},
+      {{fails, {}}, GateVerdict::failed, false, "the baseline says: no data"},
+      {{{}, fails}, GateVerdict::failed, true, "the candidate says: no data"},
+      {{fails, fails}, GateVerdict::failed, false, "the baseline says: no data; the candidate says: no data"},
+      {{skips, {}}, GateVerdict::skipped, false, "the baseline says: no GPU"},
+      {{{}, skips}, GateVerdict::skipped, false, "the candidate says: no GPU"},
+      {{skips, fails}, GateVerdict::failed, true, "the baseline says: no GPU; the candidate says: no data"},
+      {{fails, skips}, GateVerdict::failed, false, "the baseline says: no data; the candidate says: no GPU"},
+  };
+  for (const auto& row : rows) {
+    Refusals refusals;
+    for (const bool of_candidate : {false, true}) {
+      refusals.add(of_candidate, row.of[of_candidate]);
+      if (!row.of[of_candidate].says.empty()) refusals.add(of_candidate, {"says: more", true});  // the first counts
+    }
+    CAPTURE(row.text);
+    CHECK(refusals.verdict() == row.verdict);
+    CHECK(refusals.candidate_failed() == row.candidate_failed);
+    CHECK(refusals.text() == row.text);
+  }
+  std::vector<GateCase> cases = {case_of(0.1), case_of(0), case_of(0)};
+  cases[1].refusals.of[1] = fails;
+  cases[1].verdict = GateVerdict::failed;
+  judge_look(cases, {});
+  CHECK(cases[0].estimate.alpha == Approx(0.005 / 2));
+  CHECK(cases[1].verdict == GateVerdict::failed);
+  CHECK(cases[1].estimate.blocks == 0);
+}
+
 TEST_CASE("gate: controls are a family of their own") {
   std::vector<GateCase> cases;
   for (int i = 0; i < 20; ++i) cases.push_back(case_of(0.2));

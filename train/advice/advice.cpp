@@ -18,8 +18,8 @@ namespace odrpo {
 namespace {
 
 constexpr int first_fresh = 1 << 16;      // first seed index of the report, beyond those of the race
-constexpr int points = 12;                // on a choice's curve of gain against cost
-constexpr double as_cheap = 0.9;          // costs with a larger ratio count as the same, for instance because steps are whole numbers
+constexpr int points = 12;                // number of points on a choice's curve of gain against cost
+constexpr double as_cheap = 0.9;          // costs count as equal if their ratio is larger: whole numbers of steps make them differ
 constexpr double usual_near_rates = 2.5;  // about how many learning rates of a choice the report trains
 constexpr std::size_t most_thorough = 4;  // choices that are checked on the toy language model, at most
 
@@ -38,7 +38,7 @@ std::vector<GainPoint> curve_of(const std::vector<std::vector<const Outcome*>>& 
   return curve;
 }
 
-// All combinations of the policies' learning rates; the choice's own rates come first.
+// Returns gains [rates][seed] at all combinations of the policies' learning rates; the choice's own rates come first.
 GainsAtRates gain_at_rates(const std::vector<std::vector<std::vector<const Outcome*>>>& outcomes) {
   GainsAtRates gains{std::vector<double>(outcomes.front().front().size(), 0.0)};
   for (const auto& policy : outcomes) {
@@ -184,7 +184,7 @@ void Adviser::compare_votes() {
   }
 }
 
-// `of`: indices in the report, in the order of `gain`. The advised choice is among them.
+// Adds the check of the advised choice, by its gains [choice][seed] in the check. `of`: indices in the report of these choices.
 void Adviser::add_check(CheckKind kind, const std::string& name, const std::vector<std::size_t>& of, const std::vector<std::vector<double>>& gain) {
   std::vector<GainsAtRates> at_own_rates;
   for (const std::vector<double>& seeds : gain) at_own_rates.push_back({seeds});
@@ -223,8 +223,8 @@ bool Adviser::check(const CheckWorld& world, const std::vector<std::size_t>& of,
   return true;
 }
 
-// The choices to check on the toy language model: the advised one, the best, and the best with the fewest calls about an answer. Then
-// follows the best of each other estimator.
+// Returns the choices to check on the toy language model: the advised one, the best, and the best with the fewest calls about an answer.
+// Then the best of each other estimator follow, up to most_thorough.
 std::vector<std::size_t> Adviser::thorough_choices() const {
   std::vector<std::size_t> of;
   const auto add = [&](std::size_t i) {

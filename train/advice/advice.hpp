@@ -16,7 +16,7 @@ namespace odrpo {
 
 // Trains the reported choices with another judge or in another world: does the advice hold there? (docs/advice.md)
 
-/// The judge and the world in which a check trains choices, and how.
+/// A check of the advice: the judge and the world in which it trains choices, and with which policies, rates and seeds.
 struct CheckWorld {
   CheckKind kind;
   std::string name;
@@ -25,15 +25,15 @@ struct CheckWorld {
   std::vector<double> rates;  ///< learning rates to try; empty = each choice's own, a third of it and three times it
   int tuning_seeds = 4, seeds = 24;
 };
-/// A check with another judge in the bandit, and a check on the toy language model.
+/// other_judge() makes a check with another judge in the bandit, toy_language_model() one on the toy language model.
 CheckWorld other_judge(const AdviceQuestion& question, const JudgeWorld& judge);
 CheckWorld toy_language_model(const JudgeWorld& judge);
-/// Number of trainings that a check of so many choices takes.
+/// Returns the number of trainings that a check of `choices` choices takes.
 double runs_of(const CheckWorld& world, std::size_t choices);
 
-/// Trains the choices in the check's world. Returns their gains on fresh seeds, each at its best learning rate there. A choice that is out
-/// of reach of the best on the tuning seeds gets an empty entry, except choices[needed]. `later`: number of runs that follow the check, for
-/// the progress. Nothing when it was stopped.
+/// Trains the choices in the check's world, and returns their gains on fresh seeds, each at its best learning rate there. The gains of a
+/// choice that is surely worse than the best on the tuning seeds are left empty, except those of choices[needed]. `later`: number of runs
+/// that follow the check, for the progress. Returns nothing if it was stopped.
 std::optional<std::vector<Gains>> gains_in(const AdviceQuestion& question, const CheckWorld& world, std::vector<Contender> choices,
                                            std::size_t needed, Trials& trials, AdviceWork& work, double later);
 
@@ -46,11 +46,11 @@ struct GainPoint {
 /// A finalist with its results on the fresh seeds. Gains are in points (percent) of the headroom.
 struct ReportedChoice {
   Contender from;
-  double calls = 0, answers = 0, cost = 0;  ///< of a whole training; `calls` as counted in the runs
+  double calls = 0, answers = 0, cost = 0;  ///< of a whole training; `calls`: calls of the judge as counted in the runs
   std::vector<MeanInterval> policy_gain;    ///< gain with each policy
-  GainsAtRates gain_at_rates;               ///< [rates][seed] gain, mean over policies; the first at the choice's own rates
+  GainsAtRates gain_at_rates;               ///< [rates][seed] gain, mean over policies; the first at the choice's own learning rates
   MeanInterval mean;                        ///< mean of `gain()` over seeds
-  MeanInterval less;                        ///< gain minus the best's, with its test's interval (Beside) and the fit's error; NaN for the best
+  MeanInterval less;                        ///< gain minus the best choice's: interval of Beside, widened by the fit's error; NaN for the best
   double p = 0, p_holm = 0;                 ///< p of being as good as the best, and after Holm's correction; NaN for the best
   bool worse = false;                       ///< p_holm < .05
   int failed = 0;                           ///< number of trainings that diverged, whose gain counts as 0
@@ -58,7 +58,7 @@ struct ReportedChoice {
   std::vector<GainPoint> curve;             ///< gain against cost; at a constant learning rate a shorter training is the start of a longer one
 };
 
-/// One row of the table by votes: the best choice with N calls about an answer, compared with the best that has the fewest calls.
+/// A row of the table by number of votes N: the best choice with N calls about an answer, compared with the best that has the fewest calls.
 struct VotesRow {
   std::size_t choice;  ///< index in Advice::report
   MeanInterval more;   ///< gain minus that of the row with the fewest calls (Beside), widened by the fit's error; NaN in that row
@@ -89,7 +89,7 @@ struct Advice {
 };
 
 /// Computes the advice, and checks it with each policy alone, with the judges `others`, and with question.thorough on the toy language
-/// model. Nothing when it was stopped.
+/// model. Returns nothing if it was stopped.
 std::optional<Advice> advise(const AdviceQuestion& question, const JudgeWorld& judge, const std::vector<JudgeWorld>& others, Trials& trials,
                              AdviceWork& work);
 
@@ -107,9 +107,9 @@ struct FileJudges {
   std::vector<std::string> doubts;  ///< sentences: statistics of the file that the fitted judge does not reproduce (goodness_of_fit)
 };
 
-/// The judges of a file; `drawn` of them are fitted to random halves of the prompts. Such a fit differs from the fit of all prompts by
-/// about as much as the latter differs from the truth. If the fit of all prompts has variance v, that of a half has 2 v. Their difference
-/// has 2 v - v = v. Failure(Exit::bad_input) where not even one judge can be fitted to the whole file. Nothing when `stop` was set.
+/// Returns the judges of a file; `drawn` of them are fitted to random halves of the prompts. Such a fit differs from the fit of all prompts
+/// by about as much as the latter differs from the truth: if the fit of all prompts has variance v, that of a half has 2 v, and their
+/// difference has 2 v - v = v. Failure `bad_input` if no judge can be fitted to the whole file. Returns nothing if `stop` was set.
 std::optional<FileJudges> judges_of(const ScoreTable& table, const std::string& file, int drawn, std::uint64_t seed, int jobs,
                                     const std::atomic<bool>& stop);
 

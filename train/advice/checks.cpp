@@ -9,7 +9,7 @@ namespace odrpo {
 namespace {
 
 constexpr int first_seed = 1 << 17;  // first seed index of checks, beyond those of the race and of the report
-constexpr double out_of_reach_of_best = 0.01, points_out_of_reach = 2;  // p and points behind the best; both are needed
+constexpr double out_of_reach_of_best = 0.01, points_out_of_reach = 2;  // a choice is out of reach if it is so many points behind with so small a p
 constexpr double factors[] = {1, 1 / 3.0, 3};
 // Learning rates on the toy language model, from its suites (docs/toy-lm.md).
 constexpr double toy_rates[] = {1e-3, 2e-3, 4e-3, 8e-3};
@@ -21,7 +21,7 @@ std::vector<double> rates_of(const CheckWorld& world, const Contender& choice, s
   return rates;
 }
 
-// [choice] true if it may be the best, by a margin and a one-sided paired t test, or is the needed choice.
+// Returns for each choice whether it may be the best, by a margin and a one-sided paired t test, or is choices[needed].
 std::vector<bool> reaches_best(const GainsAtRates& tuning, std::size_t needed) {
   const auto best = std::max_element(tuning.begin(), tuning.end(), [](const auto& a, const auto& b) { return mean_of(a) < mean_of(b); });
   std::vector<bool> reaches;

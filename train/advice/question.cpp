@@ -22,7 +22,7 @@ namespace {
 
 constexpr int usual_rollouts = 8;   // answers to a prompt in the training whose cost is the budget
 constexpr double rounding = 1e-9;   // a rounding error does not cost a step
-constexpr int most_stop_votes = 8;  // largest N of rule `stop`, times k - 1: beyond, k equal scores have come long before
+constexpr int most_stop_votes = 8;  // rule `stop` has N up to this times k - 1: with a larger N, k equal scores come long before
 
 void add_rules(const AdviceQuestion& question, int votes, int judges, std::vector<AdviceChoice>& rules) {
   for (const VoteRule rule : question.rules) switch (rule) {
@@ -160,7 +160,7 @@ double mean_of(const std::vector<double>& gain) { return std::accumulate(gain.be
 
 namespace {
 
-// By how much gains are ahead of the other choice's at each of its rates, after `finer` is added to the other's.
+// Returns by how much `gain` is ahead of the other choice at each of its learning rates, after `finer` is added to the other's gains.
 std::vector<Lead> leads_over(const std::vector<double>& gain, const GainsAtRates& other, double finer) {
   std::vector<Lead> leads;
   for (std::vector<double> there : other) {

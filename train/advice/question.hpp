@@ -19,10 +19,10 @@ namespace odrpo {
 
 /// Gains of one choice, [policy][seed], in points (percent) of the headroom.
 using Gains = std::vector<std::vector<double>>;
-/// [seed] mean of gains over policies.
+/// Returns for each seed the mean of the gains over policies.
 std::vector<double> mean_over_policies(const Gains& gains);
 
-/// Mean of gains over seeds. At least one seed.
+/// Returns the mean of gains over seeds; there must be at least one.
 double mean_of(const std::vector<double>& gain);
 
 inline constexpr double advice_level = 0.05;  ///< significance level of each family of tests
@@ -33,7 +33,7 @@ using GainsAtRates = std::vector<std::vector<double>>;
 
 /// The result of comparing every choice with the choice `other`, seed by seed.
 ///
-/// Two equal choices may have been tuned to different rates. A test of the two at their own rates would then find the difference of the
+/// Two equal choices may have been tuned to different learning rates. A test of them at their own rates would find the difference of the
 /// rates. Therefore p is small only if one of the two beats the other at every set of rates that the other may have (ChosenComparison). It
 /// must do so at its own rates, and by more than `finer` points, which a finer grid of rates could add to the other. The interval is that
 /// of this test, at the alpha of Holm's correction. It excludes 0 exactly where p_holm is below advice_level.
@@ -48,8 +48,8 @@ Beside beside(const std::vector<GainsAtRates>& gain, const std::vector<double>& 
 /// Compares every choice with the one that has the best mean.
 ///
 /// That choice is found on the same seeds as the test. Still, as long as no choice has been found worse, the truly best choice is found
-/// worse with a probability of at most the level. For there are n - 1 comparisons of the truly best choice with another. Each is tested at
-/// level / (n - 1), and the one that is made is among them (multiple comparisons with the best, Hsu 1984).
+/// worse with a probability of at most advice_level. For there are n - 1 comparisons of the truly best choice with another. Each is tested
+/// at advice_level / (n - 1), and the one that is made is among them (multiple comparisons with the best, Hsu 1984).
 Beside beside_best(const std::vector<GainsAtRates>& gain, const std::vector<double>& finer);
 
 /// Error of a difference of gains, if it is measured under a fitted judge instead of the judge to which that was fitted. Its standard
@@ -62,7 +62,7 @@ struct FitError {
 /// two differ.
 MeanInterval with_fit_error(const MeanInterval& difference, const FitError& error);
 
-/// An interval of no data: n = 0, all numbers NaN.
+/// Returns an interval of no data: n = 0, all other numbers NaN.
 MeanInterval no_interval();
 
 struct RunSpec;
@@ -136,23 +136,23 @@ enum class CostUnit { calls, price, seconds };
 CostUnit cost_unit(const AdviceQuestion& question);
 /// The budget in that unit: the cost of a training with C answers, one call about each, 8 answers to a prompt.
 double budget_of(const AdviceQuestion& question);
-/// Cost of one step of a choice, if an answer takes `calls` calls on average.
+/// Returns the cost of one training step of a choice, if an answer takes `calls` calls on average.
 double step_cost(const AdviceQuestion& question, const AdviceChoice& choice, double calls);
-/// Number of steps that the budget pays for; 0 if it pays for none.
+/// Returns the number of training steps that the budget pays for; 0 if it pays for none.
 int steps_within(const AdviceQuestion& question, const AdviceChoice& choice, double calls);
 
 /// A training with fewer steps does not count as a choice.
 inline constexpr int fewest_steps = 4;
-/// All choices, whatever they cost: each rule that N calls allow, with each number of answers and each estimator that takes the rule. The
-/// rules mode and stop need three calls.
+/// Returns all choices, whatever they cost: each rule that a number N of calls allows, with each number of answers and each estimator that
+/// takes the rule. The rules mode and stop need three calls or more.
 std::vector<AdviceChoice> all_choices(const AdviceQuestion& question, const RaterConfig& rater);
 
 /// True for a choice that needs no thought: estimator grpo with one call, or with the mean of several.
 bool is_simple(const AdviceQuestion& question, const AdviceChoice& choice);
 
-/// The rule as text: "mean", "stop 2", or "-" for one call.
+/// Returns the rule as text: "mean", "stop 2", or "-" for one call.
 std::string rule_text(const AdviceChoice& choice);
-/// The choice as text: "8 answers x 2 calls, mean, grpo".
+/// Returns the choice as text: "8 answers x 2 calls, mean, grpo".
 std::string choice_text(const AdviceQuestion& question, const AdviceChoice& choice);
 
 /// One training of a choice in the bandit, or on the toy language model where the policy is a transformer.

@@ -74,7 +74,7 @@ std::vector<Feature> features_of(const AdviceQuestion& question, const AdviceCho
   return features;
 }
 
-// The choices that go on, best first: the first `keep` that are not significantly worse than the best, and the best of each feature.
+// Returns the choices that go on, best first: the first `keep` that are not significantly worse than the best, and the best of each feature.
 std::vector<Runner> those_that_go_on(const AdviceQuestion& question, std::vector<Runner> runners, std::size_t keep) {
   const auto height = [](const Runner& runner) { return runner.is.tuning_mean() + runner.is.finer; };
   std::stable_sort(runners.begin(), runners.end(), [&](const Runner& a, const Runner& b) { return height(a) > height(b); });
@@ -123,7 +123,7 @@ std::vector<WantedRate> rates_around_best(int spacing, const std::vector<Runner>
   return wanted;
 }
 
-// About how many trainings the stages from `first` on take.
+// Returns about how many trainings the stages of the race from `first` on take.
 double runs_of_stages(std::size_t first, std::size_t runners, const AdviceQuestion& question) {
   double runs = 0;
   for (std::size_t s = first; s < std::size(stages); ++s) {
@@ -146,7 +146,7 @@ bool refine(const AdviceQuestion& question, const JudgeWorld& judge, std::vector
     const double factor = share_of_half_width * student_factor(question.report_seeds, 0.95) / std::sqrt(static_cast<double>(question.report_seeds));
     std::vector<double> tolerance(runners.size());
     for (std::size_t r = 0; r < runners.size(); ++r) tolerance[r] = factor * paired_difference(runners[r].is.tuning, leader->is.tuning).sd;
-    double& of_leader = tolerance[static_cast<std::size_t>(leader - runners.begin())];  // 0 so far; set below to the least of all
+    double& of_leader = tolerance[static_cast<std::size_t>(leader - runners.begin())];  // 0 so far; the next two lines set it to the least of all
     of_leader = factor * mean_interval(leader->is.tuning).sd;
     of_leader = *std::min_element(tolerance.begin(), tolerance.end());
     std::vector<WantedRate> wanted;

@@ -13,7 +13,7 @@ constexpr double rates[] = {0.0032, 0.0042, 0.0056, 0.0075, 0.01, 0.013, 0.018, 
                             10,     13,     18,     24,     32,   42,    56,    75,    100,   130,   180,   240,   320};
 static_assert(std::size(rates) == highest_rate - lowest_rate + 1);
 
-constexpr double ruled_out = 0.01;  // one-sided p: a rate that is worse with a smaller p on the tuning seeds is not the choice's best
+constexpr double ruled_out = 0.01;  // a learning rate that a one-sided test finds worse with a smaller p is not the choice's best
 
 }  // namespace
 

@@ -39,29 +39,29 @@ struct BatchEngine {
     const Done& done;
     const Progress& progress;
   };
-  /// Trains the runs. Records of the bandit have the same bits as those of train(). Throws Failure(Exit::device) when the device fails;
+  /// Trains the runs. Records of the bandit have the same bits as those of train() (train/train.hpp). Failure `device` if the device fails;
   /// records that it handed over before stay valid.
   std::function<void(const Call&)> train;
   std::function<double()> seconds = {};  ///< seconds that its kernels for bandit runs have taken so far; not set = not known
   std::function<std::string()> no_transformers = {};  ///< why it can train no transformer; an empty text, or not set = it can
   double host_bytes = 1e300;                          ///< memory of the host, through which batches of the bandit pass
-  /// Bytes that its runs of a world may take together, at most.
+  /// Returns the most bytes that its runs of a world may take together.
   double room(WorldKind world) const { return world == WorldKind::bandit ? std::min(memory_bytes, host_bytes) : memory_bytes; }
 };
 
-/// Why a run cannot be batched, as shown after "N runs train on the CPU: "; empty = it can be.
+/// Returns why a run cannot be batched, as shown after "N runs train on the CPU: "; empty = it can be.
 std::string why_not_batched(const RunSpec& spec);
-/// A text of a run's sizes and number of steps. Runs with equal texts train best together.
+/// Returns a text of the run's sizes and number of steps. Runs with equal texts have one shape, and train best together.
 std::string batch_shape(const RunSpec& spec);
-/// Bytes of an engine's memory that a run takes, if it shares world, distributions and estimator with no other run.
+/// Returns the bytes of an engine's memory that a run takes, if it shares world, distributions and estimator with no other run.
 double batched_bytes(const RunSpec& spec);
-/// Runs of a batch that an engine trains at a time, at most. The others wait, and take no memory meanwhile.
+/// Returns how many runs of a batch an engine trains at a time, at most. The others wait, and take no memory meanwhile.
 std::size_t batched_at_once(const RunSpec& spec);
 
 // Makes engines of CUDA devices.
 
-/// An engine on CUDA device `index` of find_devices(). `precision`: of the matrix products of transformers. Throws Failure(Exit::device)
-/// when the device cannot be used, or when this build has no CUDA.
+/// Returns an engine on CUDA device `index` of find_devices(). `precision`: of the matrix products of transformers. Failure `device` if the
+/// device cannot be used, or if this build has no CUDA.
 BatchEngine cuda_engine(int index, ProductPrecision precision);
 
 }  // namespace odrpo

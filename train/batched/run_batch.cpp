@@ -28,7 +28,7 @@ class UpdateScalars {
   UpdateScalars(const OptimizerConfig& config, const device::Layout& layout)
       : scalars_(config, layout.steps * layout.updates, layout.remember) {}
 
-  const float *power1 = nullptr, *power2 = nullptr;  ///< in the device's memory, as the next two
+  const float *power1 = nullptr, *power2 = nullptr;  ///< powers of Adam's beta1 and beta2, in the device's memory, as the next two
   PendingStep* pending = nullptr;
   float* rate = nullptr;
 
@@ -37,8 +37,8 @@ class UpdateScalars {
     for (int n = 0; n <= scalars_.remember() + 1; ++n) p.push_back(first ? scalars_.beta1_power(n) : scalars_.beta2_power(n));
     return p;
   }
-  /// Computes updates first .. end - 1; call it chunk after chunk. `steps`: rows of pending Adam steps, the first of update first -
-  /// remember. `rates`: learning rates.
+  /// Computes the scalars of updates first .. end - 1; call it chunk after chunk. `steps`: pending Adam steps, a row for each update from
+  /// first - remember on. `rates`: learning rates.
   void go_on(int first, int end, std::vector<PendingStep>& steps, std::vector<float>& rates) {
     const int ring = scalars_.remember() + 1, base = first - scalars_.remember();
     steps.assign(static_cast<std::size_t>(end - base) * ring, PendingStep{});
@@ -205,7 +205,7 @@ class Batch {
     const std::size_t size = static_cast<std::size_t>(device::gradient_size(layout_));
     return {replicas, held_.take<double>(size), held_.take<double>(1), held_.take<float>(size)};
   }
-  // Gives a run a running median, and terms of its own.
+  // Gives a run a running median, and a table of terms (weight / divisor) of its own.
   void follow_median(const BanditProblem& problem, device::General& g) {
     const RunSpec& spec = *problem.spec;
     device::Median start;

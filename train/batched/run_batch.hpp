@@ -68,7 +68,7 @@ class Arena {
     device_.send(to, from.data(), from.size_bytes());
     return to;
   }
-  /// sent(), but only once for each array of the host.
+  /// As sent(), but sends each array of the host only once.
   template <class T>
   const T* sent_once(std::span<const T> from) {
     void*& to = sent_[from.data()];

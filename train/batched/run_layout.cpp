@@ -83,7 +83,7 @@ void lay_out(device::Layout& p, bool resident) {
   p.groups_at_once = std::min(p.batch, std::clamp((p.general ? cell_budget : column_budget) / column, p.general ? 4 : 16, p.threads));
   const std::size_t padded = static_cast<std::size_t>(prompts) * p.rollouts, word_bytes = std::size_t{16} * p.batch * p.blocks;
   const std::size_t means = static_cast<std::size_t>(std::min(p.prompts, device::rows_together)) * sizeof(device::RowMeans);
-  const int counts = 4 * (p.levels + 1);  // bytes to count the votes on a response
+  const int counts = 4 * (p.levels + 1);  // bytes of the counts of one response's votes
   p.polls_at_once = p.general ? std::min({device::draws(p), p.threads, cell_budget / counts}) : 0;
   const std::size_t columns = std::max(static_cast<std::size_t>(column) * p.groups_at_once, std::size_t(counts) * p.polls_at_once);
   Layout to;
@@ -139,7 +139,7 @@ std::string why_not_batched(const RunSpec& spec) {
 }
 
 Chunk longest_chunk(const device::Layout& p) {
-  constexpr double table_bytes = 4 << 20;                                                  // of pending steps, and as many of prompt orders
+  constexpr double table_bytes = 4 << 20;                                                  // for pending steps, and as many for prompt orders
   const double ring = p.remember + 1.0, updates = p.updates * ring * sizeof(PendingStep);  // bytes per step
   const double order = 2.0 * p.prompts / p.per_epoch;
   const double most = std::min({table_bytes / updates, table_bytes / order, 32768.0, p.steps + 1.0});
@@ -184,7 +184,7 @@ double batched_bytes(const RunSpec& spec) {
   const double followed =
       reads_running_median(spec.estimator) ? 4.0 * median_ring(spec) + estimator_bytes(spec, 0) + sizeof(device::Median) : 0;
   const double redrawn = spec.record.gradient > 0 ? 12.0 * device::gradient_size(p) + 8 : 0;
-  return of_run + row + tables + followed + redrawn + sizeof(device::General);  // row: values of a distribution's outcomes
+  return of_run + row + tables + followed + redrawn + sizeof(device::General);  // row: room for the real reward of each outcome
 }
 
 // Makes the problems on RunCache::threads threads.

@@ -20,10 +20,10 @@ inline constexpr std::size_t block_memory = 227 * 1024, half_processor = 113 * 1
 /// lie in the device's memory (not resident), and more still for runs of the general kind (device::General).
 constexpr int most_threads(bool resident, bool general) { return general ? 256 : resident ? 512 : 384; }
 
-/// The memory layout of a run that can be batched; equal for all runs of one batch_shape().
+/// Returns the memory layout of a run that can be batched; equal for all runs of one batch_shape().
 device::Layout make_layout(const RunSpec& spec);
 
-/// Number of rewards that a run stores for its running median: the window, or all of its rewards if they are fewer; one batch for kind ema.
+/// Returns how many rewards a run stores for its running median: the window, or all of its rewards if they are fewer; one batch for kind ema.
 int median_ring(const RunSpec& spec);
 
 /// The longest chunk of steps that runs can train in one launch, since the tables of a chunk have limited room. The tables hold the prompt
@@ -36,8 +36,8 @@ Chunk longest_chunk(const device::Layout& layout);
 
 // Makes the problems that a batch's runs train on.
 
-/// The problems of the runs, in order. A run whose problem cannot be made fails as on the CPU; `done` gets its record. When `stop` is set
-/// meanwhile, some problems may be missing.
+/// Returns the problems of the runs, in order. A run whose problem cannot be made fails as on the CPU; `done` gets its record. If `stop` is
+/// set meanwhile, some problems may be missing.
 std::vector<BanditProblem> make_problems(const std::vector<const RunSpec*>& runs, RunCache& cache, const std::atomic<bool>& stop,
                                    const BatchEngine::Done& done);
 
@@ -45,7 +45,7 @@ std::vector<BanditProblem> make_problems(const std::vector<const RunSpec*>& runs
 
 struct BanditWorld;
 
-/// seen(t): rewards of the batch of step t. `seconds_per_tick`: of the clock ticks in `records`.
+/// Makes a run's record of `records`. seen(t): sum and number of rewards of step t's batch. `seconds_per_tick`: seconds of a clock tick.
 RunRecord batched_record(const RunSpec& spec, const BanditWorld& world, const device::Layout& layout,
                          std::span<const device::Record> records, const std::function<device::Seen(int t)>& seen, double seconds_per_tick);
 

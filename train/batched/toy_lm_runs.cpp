@@ -29,9 +29,9 @@ namespace odrpo {
 namespace {
 
 constexpr std::chrono::milliseconds stop_wait{50};  // between two checks of the caller's `stop`
-constexpr double bytes_of_products = product_scratch_bytes + 2e6;  // with what cuBLASLt stores for each shape
+constexpr double bytes_of_products = product_scratch_bytes + 2e6;  // scratch memory, and what cuBLASLt stores for each shape
 
-// Hashes of the runs, equal for runs with the same supervised steps.
+// Returns a hash for each run; runs with the same supervised steps have equal hashes.
 std::vector<std::size_t> worlds_of(const std::vector<const RunSpec*>& runs) {
   std::vector<std::size_t> worlds;
   for (const RunSpec* run : runs) worlds.push_back(std::hash<std::string>()(std::to_string(run->run_key) + ' ' + world_text(*run)));

@@ -110,17 +110,17 @@ struct MadeBy {
 struct CheckpointStore {
   std::function<std::string()> build = [] { return std::string(); };  ///< names the program's build: checkpoints of another are ignored
   double seconds = 30;  ///< a run is stored after so long a training since its beginning or its last checkpoint; 0 = after every step
-  std::function<std::string(CheckpointKind, const std::string& name)> load = {};                   ///< its bytes; empty when there is none
+  std::function<std::string(CheckpointKind, const std::string& name)> load = {};                   ///< the checkpoint's bytes; empty = there is none
   std::function<bool(CheckpointKind, const std::string& name, std::string_view bytes)> save = {};  ///< false when it could not be stored
   std::function<void(const std::string&)> report = {};                                             ///< shows a sentence to the user
 
   explicit operator bool() const { return load && save && report; }
 };
 
-/// What the bits of a run depend on besides its configuration: build, instruction set, engine of matrix products, device.
+/// Returns what a run's bits depend on besides its configuration: build, instruction set, engine of matrix products, device.
 std::string made_by(const CheckpointStore& store, const MadeBy& by);
 
-/// The text with which a checkpoint of this run must begin to be resumed: "checkpoint FORMAT: run KEY, by …".
+/// Returns the text with which a checkpoint must begin so that this run can be resumed from it: "checkpoint FORMAT: run KEY, by …".
 std::string checkpoint_owner(const CheckpointStore& store, const RunSpec& spec, const MadeBy& by);
 
 /// Stores what `write` puts into an archive. Returns false if it could not be stored, also when memory for the copy is missing: the run
@@ -134,8 +134,8 @@ bool store_archive(const CheckpointStore& store, CheckpointKind kind, const std:
   return false;
 }
 
-/// The checkpoint of one run. R has a member t, the next step, and keep(archive). Not stored, since made again bit by bit: world, start
-/// weights, order of prompts, scalars of the optimiser, and the judge's distributions. Nor is what a step overwrites first.
+/// The checkpoint of one run. R has a member t, the next step, and keep(archive). Not stored, since a resumed run makes them again to the same
+/// bits: world, start weights, order of prompts, scalars of the optimiser, the judge's distributions. Nor are arrays that a step overwrites first.
 template <class R>
 class Checkpoints {
  public:
@@ -190,7 +190,7 @@ class Checkpoints {
   const MadeBy by_;
   std::string owner_;
   double last_;   // time of the last checkpoint, or of the beginning
-  int step_ = 0;  // the next step in the last checkpoint
+  int step_ = 0;  // the run's next step when the last checkpoint was stored
 };
 
 }  // namespace odrpo

@@ -67,7 +67,7 @@ class Leader {
   const SuiteFacts& facts_;
   const RunSettings& settings_;
   const RankLink& link_;
-  std::vector<Other> others_;  // by rank; entry 0 is this rank, and unused
+  std::vector<Other> others_;  // by rank; index 0 is this rank, and unused
   double all_ = 0;              // sum of the weights of all ranks
   bool told_stop_ = false;
   std::optional<Failure> failure_;  // failure of another rank
@@ -162,7 +162,7 @@ void Leader::look_for_silent(HandOut& rest) {
     who.silent = !who.done && now - who.heard > link_.silence;
     if (!who.silent || who.out.empty()) continue;
     rest.give_back({who.out.begin(), who.out.end()});
-    who.out.clear();  // if it commits them all the same, they count once
+    who.out.clear();  // if the rank commits them all the same, each run counts once
   }
 }
 
@@ -211,7 +211,7 @@ void Leader::say_goodbye(WorkFolder& folder, SuiteCall& call, HandOut& rest, con
   }
 }
 
-// Counts what is saved, because a run of a rank that fell silent and came back may have been trained twice.
+// Fills the report by counting the saved runs: a rank that fell silent and came back may have trained a run that another rank trained too.
 void Leader::finish_report(const WorkFolder& folder, std::size_t finished, SuiteCall& call) const {
   RunReport& report = call.report;
   std::vector<bool> good(report.total, false);

@@ -22,7 +22,7 @@ namespace odrpo {
 /// A message between ranks. Its kind decides which fields it has.
 struct RankMessage {
   enum class Kind : std::uint32_t {
-    hello,   ///< to rank 0, first: suite's fingerprint and host; weight = runs that it trains at a time
+    hello,   ///< to rank 0, as first message: the suite's fingerprint, the sender's host; weight = runs that it trains at a time
     begin,   ///< to other ranks: the work folder is open, so training can begin
     want,    ///< to rank 0: asks for more runs
     runs,    ///< to other ranks: runs to train; an empty list = no more will come
@@ -44,7 +44,7 @@ struct RankMessage {
 
   static constexpr std::size_t longest_text = 2000;  ///< characters of a failure's reason
   std::string bytes() const;
-  /// Reads a message. Failure internal when the bytes are no message.
+  /// Reads a message. Failure `internal` if the bytes are no message.
   static RankMessage read(const std::string& bytes);
 };
 
@@ -73,8 +73,8 @@ struct Suite;
 
 namespace odrpo::ranks {
 
-constexpr double report_seconds = 0.25;    ///< between two reports of a rank
-constexpr double commits_a_second = 200;   ///< commits of all ranks together that a shared file system bears
+constexpr double report_seconds = 0.25;    ///< seconds between two reports of a rank
+constexpr double commits_a_second = 200;   ///< commits per second, of all ranks together, that a shared file system bears
 constexpr auto turn_wait = std::chrono::milliseconds(5);
 constexpr int stopped = static_cast<int>(Exit::stopped);  ///< code of a `done` message: a signal stopped this rank
 
@@ -83,9 +83,9 @@ inline void pause() { ::usleep(2000); }
 /// Factor by which a rank lengthens the time between commits and between reports, because there are many ranks.
 inline double pace_of(const RankLink& link) { return std::max(1.0, link.size / commits_a_second); }
 
-/// About how many runs a rank trains at a time.
+/// Returns about how many runs a rank trains at a time.
 inline double weight_of(const RunSettings& settings) {
-  constexpr double workers_of_an_engine = 64;  // about as many workers as a device is worth
+  constexpr double workers_of_an_engine = 64;  // a device trains about as fast as so many workers
   return settings.jobs + workers_of_an_engine * static_cast<double>(settings.engines.size());
 }
 
@@ -99,8 +99,8 @@ namespace odrpo {
 /// Trains the missing runs of the suite by all ranks, and assembles the output. Every rank calls it with the same suite and settings,
 /// except jobs, engines, progress and stop. Rank 0 hands out runs by cost (HandOut), and its report covers all ranks. The report of another
 /// rank covers its own work, and has no digest. A rank that fails or is stopped stops all ranks. Each rank commits once a second. More than
-/// 200 ranks commit less often, so that all together commit 200 times a second. Failure as run_suite(), also when ranks read different
-/// suites. A rank that throws has closed its link.
+/// 200 ranks commit less often, so that all together commit 200 times a second. Failures are those of run_suite(), and `io` if ranks read
+/// different suites. A rank that throws has closed its link.
 RunReport run_suite_by_ranks(const Suite& suite, const SuiteFacts& facts, const RunSettings& settings, const RankLink& link);
 
 /// Tells the other ranks that this rank failed before it could call run_suite_by_ranks(), so that none waits for it.

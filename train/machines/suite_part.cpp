@@ -21,11 +21,11 @@
 namespace odrpo {
 namespace {
 
-// The cost that an item adds to the part that it continues (added), or to the part that it begins (alone).
+// added(): the cost that an item adds to a part that goes on with it. alone(): the cost of an item that begins a part.
 double added(const CutItem& item) { return double{item.cost} + (item.opens ? double{item.world} : 0); }
 double alone(const CutItem& item) { return double{item.cost} + double{item.world}; }
 
-// First items of parts that are as long as the cost bound allows, but leave an item for each part that must follow.
+// Returns the first items of parts that are as long as the cost bound allows, but leave an item for each part that must follow.
 std::vector<std::size_t> fill(std::span<const CutItem> items, std::size_t count, double bound) {
   std::vector<std::size_t> begins;
   double load = 0;
@@ -99,7 +99,7 @@ void take_part(Suite& suite, PartOfSuite part) {
 
 namespace {
 
-// Why a record cannot be that of the suite's run `spec`; empty when it can.
+// Returns why a record cannot be that of the suite's run `spec`; empty when it can.
 std::string contradiction(const RunRecord& run, const RunSpec& spec) {
   const RunRecord expected = failed_record(spec, "");
   if (run.key != expected.key) return fmt::format("its key is {}, that of another configuration; the suite's is {}", printable_text(run.key), expected.key);
@@ -160,7 +160,7 @@ std::vector<std::uint32_t> HandOut::take(double weight, double all) {
     taken.push_back(run);
   };
   while (!empty() && (taken.size() < least || seconds + cost_of(row_[next_]) <= share)) add();
-  // adds the rest of the last run's world, where that costs little
+  // adds the rest of the runs of the last run's world, if they cost little
   std::size_t end = next_;
   double rest = 0;
   while (end < row_.size() && !taken.empty() && worlds_.same(row_[end], taken.back())) rest += cost_of(row_[end++]);

@@ -14,7 +14,7 @@ namespace odrpo {
 
 namespace {
 
-// Mean seconds or mean price of a call. `each`: the number of each judge; if empty, all judges have the number `all`.
+// Returns the mean time or price of a call. `each`: time or price of each judge's calls; if empty, `all` is that of every judge.
 std::optional<double> of_a_call(const std::optional<double>& all, const std::vector<double>& each, const CallsByJudge& by_judge) {
   if (each.empty()) return all;
   double sum = 0, calls = 0;

@@ -15,12 +15,12 @@ struct JudgeBill {
 };
 /// Number of a run's calls that each judge of a panel answers; empty = equally many.
 using CallsByJudge = std::vector<double>;
-/// The bill of a run that makes `calls` calls. Where judges have their own times or prices, a call counts with the mean over all calls. A
-/// step makes its calls `parallel` at a time and waits for all answers. So seconds = steps ceil(calls of a step / parallel)
+/// Returns the bill of a run that makes `calls` calls. If judges have their own times or prices, a call counts with the mean over all
+/// calls. A step makes its calls `parallel` at a time and waits for all answers. So seconds = steps ceil(calls of a step / parallel)
 /// seconds_per_call, with the run's mean number of calls per step. Calls that may end early are made one after the other about each
 /// response. A step then has at least as many rounds as the most calls about one response.
 JudgeBill judge_bill(const RunSpec& spec, double calls, const CallsByJudge& by_judge = {});
-/// True if the bill depends on which judge answers: judges have their own times or prices, and may answer unequal numbers of calls.
+/// Returns whether the bill depends on which judge answers: judges have their own times or prices, and may answer unequal numbers of calls.
 bool bills_by_judge(const RunSpec& spec);
 
 /// Estimated cost of a run or a suite. cpu_seconds: of one core. memory_bytes: while it runs; of a run without what it shares with others.
@@ -32,37 +32,37 @@ struct Cost {
   JudgeBill judge{};          ///< set by total_cost
 };
 
-/// Number of recorded steps of a run, or slightly more.
+/// Returns the number of recorded steps of a run, or slightly more.
 double record_count(const RunSpec& spec);
-/// Bytes of the curves and the stages' seconds in a run's record.
+/// Returns the bytes of the curves and of the training stages' seconds in a run's record.
 double recorded_bytes(const RunSpec& spec);
-/// Bytes on disk that a run takes while the output is made, if its record has `recorded` bytes. The record lies in a shard and in the
-/// output, both compressed, and uncompressed in a temporary file of the work folder (the row file).
+/// Returns the bytes on disk that a run takes while the output is made, if its record has `recorded` bytes. The record lies in a shard and
+/// in the output, both compressed, and uncompressed in a temporary file of the work folder (the row file).
 double stored_bytes(double recorded);
-/// Seconds to commit a run whose record has `recorded` bytes, to write it to the output, and to read the output back.
+/// Returns the seconds to commit a run whose record has `recorded` bytes, to write it to the output, and to read the output back.
 double stored_seconds(double recorded);
 
 // What posterior scores cost in memory and time, and which models of a judge are too large.
 
-/// Bytes of the run's model of the judge, and of what it keeps about the votes of `responses` responses; 0 without a model. Runs with equal
-/// Belief::key share the model.
+/// Returns the bytes of the run's model of the judge, and of what it keeps about the votes of `responses` responses; 0 without a model.
+/// Runs with equal Belief::key (worlds/posterior_model.hpp) share the model.
 double posterior_bytes(const RunSpec& spec, double responses);
-/// Rough seconds to make the run's model of the judge, and to evaluate it for the votes of `responses` responses.
+/// Returns rough seconds to make the run's model of the judge, and to evaluate it for the votes of `responses` responses.
 double posterior_model_seconds(const RunSpec& spec, double responses);
-/// Rough seconds of computing the posterior scores of a run, without making the model.
+/// Returns rough seconds of computing the posterior scores of a run, without making the model.
 double posterior_seconds(const RunSpec& spec);
-/// True if the model of the run's judge is larger than make_call_model() allows.
+/// Returns whether the model of the run's judge is larger than make_call_model() allows.
 bool posterior_too_large(const RunSpec& spec);
 
 // Preflight: estimates what a suite will cost, and checks that against the suite's limits.
 
 struct Suite;
 
-/// Cost of a suite: sums over all runs, except memory_bytes, which is what `jobs` runs at a time and the plan itself need.
+/// Returns the cost of a suite: sums over all runs, but memory_bytes is what `jobs` runs at a time and the plan itself need.
 Cost total_cost(const Suite& suite, int jobs = 1);
 
-/// total_cost(), or Failure `limits` when the suite exceeds a limit. The message names, for each exceeded limit, the estimate, the limit,
-/// and the key of [limits] that raises it.
+/// Returns total_cost(). Failure `limits` if the suite exceeds a limit: its message names each exceeded limit with the estimate, and the
+/// key of [limits] that raises it.
 Cost check_limits(const Suite& suite, int jobs = 1);
 
 }  // namespace odrpo

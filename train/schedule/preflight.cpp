@@ -35,7 +35,7 @@ namespace odrpo {
 
 namespace {
 
-// A text that is equal for runs that share vote distributions.
+// Returns a text that is equal for runs that share vote distributions.
 std::string distribution_text(const RunSpec& run) {
   RaterConfig rater = without_cost(run.rater);
   rater.world = {};
@@ -45,10 +45,10 @@ std::string distribution_text(const RunSpec& run) {
          canonical_fields(rater);
 }
 
-// A text that is equal for runs that share a rated world: a world and what a rater makes of its responses.
+// Returns a text that is equal for runs that share a rated world: a world and what a rater makes of its responses.
 std::string rated_text(const RunSpec& run) { return world_text(run) + distribution_text(run); }
 
-// A text that is equal for runs that share an estimator.
+// Returns a text that is equal for runs that share an estimator.
 std::string estimator_text(const RunSpec& run) {
   const EstimatorConfig& e = run.estimator;
   return fmt::format("{} {} {} {} {}\n", static_cast<int>(e.form), static_cast<int>(e.norm), static_cast<int>(e.weight), run.env.levels(),
@@ -56,7 +56,7 @@ std::string estimator_text(const RunSpec& run) {
          canonical_fields(e);
 }
 
-// A text that is equal for runs that share a model of the judge; empty for runs without one.
+// Returns a text that is equal for runs that share a model of the judge; empty for runs without one.
 std::string model_text(const RunSpec& run) { return run.estimator.posterior ? belief_of(run).key : ""; }
 
 // Counts different texts by hashes of 64 bits. Two of 10^6 texts collide with a probability of 3e-8; then an estimate lacks one
@@ -64,7 +64,7 @@ std::string model_text(const RunSpec& run) { return run.estimator.posterior ? be
 class Different {
  public:
   using Text = std::string (*)(const RunSpec&);
-  // Reads only the first run of each choice of `parts`, since all runs with one choice have one text.
+  // Reads one run for each choice of the grid's `parts`, since all runs with one choice have one text.
   Different(const RunGrid& runs, std::initializer_list<GridPart> parts, Text text) : firsts_(runs.first_of_each(parts)), text_(text) {}
   // True if no earlier run has the text of run i. Call it for the first run of each combination, in canonical order.
   bool is_new(std::size_t i, const RunSpec& run) {
@@ -87,14 +87,14 @@ void add(JudgeBill& total, const JudgeBill& run) {
   if (run.cost) total.cost = total.cost.value_or(0) + *run.cost;
 }
 
-// Bytes of one kind of values that runs share through a RunCache.
+// Adds up the bytes of one kind of values that runs share through a RunCache.
 class SharedBytes {
  public:
   void add(double bytes, double times = 1) {
     largest_ = std::max(largest_, bytes);
     all_ += times * bytes;
   }
-  // Bytes in memory while `in_use` of the values are in use. Other values stay there up to what the cache keeps.
+  // Returns the bytes in memory while `in_use` of the values are in use. Others stay there up to RunCache::unused_bytes.
   double held(double in_use) const {
     if (largest_ == 0) return 0;
     return std::min(all_, largest_ * std::max(in_use, std::floor(static_cast<double>(RunCache::unused_bytes) / largest_)));
@@ -107,24 +107,24 @@ class SharedBytes {
 };
 
 constexpr double mib = 1 << 20;
-constexpr double program_bytes = 22 * mib;  // code, libraries and their buffers, before anything is trained
+constexpr double program_bytes = 23.4 * mib;  // code, libraries and their buffers, before anything is trained
 constexpr double program_seconds = 0.12;    // to start and to end the program
 
-// Bytes that the committing thread needs: HDF5's buffers, and about one second's records, as they wait and while a shard is made of them.
+// Returns the bytes that the committing thread needs: HDF5's buffers, and records of about one second, waiting and being written to a shard.
 double commit_memory(const Cost& total, double largest_record, int jobs) {
   constexpr double hdf5 = 6.5 * mib, most = 64 * mib, copies = 1.2;
   const double a_second = total.cpu_seconds > 0 ? total.recorded_bytes * jobs / total.cpu_seconds : total.recorded_bytes;
   return hdf5 + copies * std::min({most, total.recorded_bytes, std::max(largest_record, a_second)});
 }
 
-// Bytes per run while the suite trains: its entries in the schedule and in the store's index of ids. The schedule takes 8 bytes where runs
-// differ in seed alone. It takes 23 where each is a combination of its own, of which RunWorlds takes 8. Measured at 10^6 runs, RunWorlds
-// apart.
+// Bytes that each run takes while the suite trains: its entries in the schedule and in the store's index of ids. The schedule takes 8 bytes
+// where runs differ in seed alone. It takes 23 where each is a combination of its own, of which RunWorlds takes 8. Measured at 10^6 runs,
+// RunWorlds apart.
 constexpr double training_bytes_per_run = 23 + 17;
 double bookkeeping_bytes(const Suite& suite) { return training_bytes_per_run * static_cast<double>(suite.runs.size()); }
 
-// Bytes of the result store while it makes the output, after training. Buffers and HDF5 take less for small files. Each run takes its id,
-// its indices in the order of ids and in the row file, and its shape. Measured at 10^6 runs.
+// Bytes that the result store takes while it makes the output, after training. Buffers and HDF5 take less for small files. Each run takes
+// its id, its indices in the order of ids and in the row file, and its shape. Measured at 10^6 runs.
 constexpr double assembly_buffers = 70 * mib, assembly_bytes_per_run = 60;
 double assembly_memory(const Suite& suite, double disk_bytes) {
   const double id = static_cast<double>(suite.runs.empty() ? 0 : suite.runs.id(suite.runs.size() - 1).size());

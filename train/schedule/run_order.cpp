@@ -21,7 +21,7 @@
 namespace odrpo {
 namespace {
 
-// A text that is equal for runs whose raters differ at most in the cost of calls.
+// Returns a text that is equal for runs whose raters differ at most in the cost of calls.
 std::string rater_text(const RunSpec& run) { return canonical_fields(without_cost(run.rater)); }
 
 }  // namespace
@@ -96,8 +96,8 @@ std::vector<std::size_t> RunWorlds::order() const {
   return order;
 }
 
-// Rotates the runs of one world and seed by the seed, so that no run is first on every seed. Rotates the runs of each rater; once all of
-// these have been first, also the raters.
+// Rotates the runs of one world and seed by the seed, so that no run is first on every seed. Rotates the runs of each rater; whenever each
+// of these has been first once, also rotates the raters by one.
 void RunWorlds::rotate(std::span<std::size_t> world) const {
   const auto seed = static_cast<std::size_t>(runs_.seed(world.front()));
   std::vector<std::size_t> raters;  // index of the first run of each rater

@@ -17,23 +17,23 @@ namespace odrpo {
 struct RunSpec;
 struct Suite;
 
-/// A text that is equal for runs that have the same world if their seeds are equal. A world is the bandit's qualities and features, or the
-/// toy language model's prompts and the weights after its supervised steps.
+/// Returns a text that is equal for runs whose worlds are the same if their seeds are. A world is the bandit's qualities and features, or
+/// the toy language model's prompts and the weights after its supervised steps.
 std::string world_text(const RunSpec& run);
 
 /// Groups the runs of a grid by world, whatever their seeds.
 class RunWorlds {
  public:
   explicit RunWorlds(const RunGrid& runs);
-  /// Index of the run's world: 0 … count() - 1.
+  /// Returns the index of the run's world: 0 … count() - 1.
   std::uint32_t world(std::size_t i) const { return place(i).world; }
-  /// True if two runs have the same world and the same seed, and so share what is made for these.
+  /// Returns whether two runs have the same world and the same seed, and so share what is made for these.
   bool same(std::size_t i, std::size_t j) const { return runs_.seed(i) == runs_.seed(j) && world(i) == world(j); }
-  /// Index of the first run of each world.
+  /// Returns the index of the first run of each world.
   const std::vector<std::size_t>& firsts() const { return firsts_; }
   std::size_t count() const { return firsts_.size(); }
-  /// All runs, sorted by seed, then by world (in the order of their envs' names), then by rater, then as in the suite. The runs of one
-  /// world and seed are rotated by the seed, because the first of them is slower: it makes the world. So no row of a table is first on
+  /// Returns all runs, sorted by seed, then by world (in the order of their envs' names), then by rater, then as in the suite. The runs of
+  /// one world and seed are rotated by the seed, because the first of them is slower: it makes the world. So no row of a table is first on
   /// every seed.
   std::vector<std::size_t> order() const;
 
@@ -49,8 +49,8 @@ class RunWorlds {
   std::vector<std::size_t> firsts_;
 };
 
-/// The order in which a suite's runs are started: RunWorlds::order(). Runs of one world are neighbours; within a world, runs of one rater
-/// are.
+/// Returns the order in which a suite's runs are started: RunWorlds::order(). Runs of one world are neighbours; within a world, runs of one
+/// rater are.
 std::vector<std::size_t> run_order(const Suite& suite);
 
 // Which run a worker trains next. Workers begin different worlds; two workers share a world only when every world has been begun.
@@ -60,7 +60,7 @@ std::vector<std::size_t> run_order(const Suite& suite);
 /// while workers take them. Safe from any thread.
 class WorkQueue {
  public:
-  /// True if two runs have one world and one seed. Such runs must be neighbours in `runs`.
+  /// Returns whether two runs have the same world and seed. Such runs must be neighbours in `runs`.
   using SameWorld = std::function<bool(std::size_t, std::size_t)>;
   /// `more`: runs may be added until close(), and a worker that finds none waits for them.
   WorkQueue(std::vector<std::size_t> runs, SameWorld same_world, std::size_t workers, bool more = false);
@@ -71,9 +71,9 @@ class WorkQueue {
     std::size_t run = 0;
     bool opens_world = false;  ///< this is the first run of its world: what runs of the world share must still be made
   };
-  /// The next run of worker `w`; nothing when none is left and none can be added.
+  /// Returns the next run of worker `w`; nothing when none is left and none can be added.
   std::optional<Taken> next(std::size_t w);
-  /// Number of runs that no worker has taken.
+  /// Returns the number of runs that no worker has taken.
   std::size_t waiting();
 
  private:

@@ -23,19 +23,19 @@ namespace odrpo {
 
 struct Suite;
 
-/// What the result store must know of a suite, except provenance. The fingerprint covers every run's canonical text and the program's
-/// version.
+/// Returns what the result store must know of a suite, except provenance. The fingerprint covers every run's canonical text and the
+/// program's version.
 SuiteFacts suite_facts(const Suite& suite, const std::string& program_version);
 
 /// Trains the runs of the suite that are not saved yet, and assembles the output. The result does not depend on jobs, engines, the order of
 /// commits or interruptions. A run that fails is recorded with its reason, and the other runs go on. When an engine or the disk fails,
-/// finished runs are committed if possible, and a Failure as of with_saved_runs() is thrown.
+/// finished runs are committed if possible, and the Failure that with_saved_runs() makes is thrown.
 RunReport run_suite(const Suite& suite, const SuiteFacts& facts, const RunSettings& settings);
 
 // SuiteCall: one call that trains runs of a suite. Workers and engines train; the calling thread commits what they finish. run_suite() and
 // the ranks of MPI use it.
 
-/// What a rank of MPI does besides, while runs train. The committing thread calls these functions.
+/// What a rank of MPI adds to a call while runs train. The committing thread calls these functions.
 struct CallHooks {
   std::function<void(WorkerPool& pool)> turn = {};  ///< called at least every `wait`, and whenever records arrive
   std::function<void(std::span<const RunRecord> runs, const std::string& shard)> committed = {};
@@ -48,7 +48,7 @@ class SuiteCall {
  public:
   SuiteCall(const Suite& suite, const RunSettings& settings, WorkFolder& folder);
 
-  /// [run] true if it is saved.
+  /// Returns for each run whether it is saved.
   std::vector<bool> done() const;
   /// Trains the runs of `rest`, and those that hooks add, until all of them are committed or until a stop. `saved`: number of runs that
   /// were saved before. Returns the failure that ended it early, if any. Fills the report.
@@ -76,10 +76,10 @@ class SuiteCall {
   std::chrono::steady_clock::time_point began_;
 };
 
-/// Trains the runs that are not committed. Returns false when it had to stop before the last one. Throws a Failure as of with_saved_runs().
+/// Trains the runs that are not committed. Returns false when it had to stop before the last one. Failures are those of with_saved_runs().
 bool train_missing(SuiteCall& call, const Suite& suite, const RunSettings& settings);
-/// Makes the output from the committed runs. Runs that turn out damaged are trained again. Ends when the report has a digest or says
-/// stopped; Failure bad_input when the third attempt fails too.
+/// Makes the output from the committed runs. Runs that turn out damaged are trained again. Ends when the report has a digest or is marked
+/// stopped. Failure `bad_input` if the third attempt fails too.
 void assemble_or_train_again(SuiteCall& call, const Suite& suite, const RunSettings& settings, WorkFolder& folder);
 
 // CheckpointFolder: keeps the checkpoints of all workers in the work folder, and the first notes for the user.

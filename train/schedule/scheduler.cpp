@@ -29,7 +29,7 @@ struct Assignment {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   std::uint32_t group = none;   // index of the group of these runs
   std::uint32_t reason = none;  // index of the reason why they cannot be batched
-  double bytes = 0;             // of one of them
+  double bytes = 0;             // device memory of one of these runs
 };
 
 // Runs that may be in one batch: they have one shape, and the same engines have memory for them.
@@ -41,7 +41,7 @@ struct Group {
   std::size_t at_once = 0;
 };
 
-// The memory of the smallest engine that can hold so many bytes; negative when none can.
+// Returns the memory of the smallest engine that can hold so many bytes; negative when none can.
 double room_for(double bytes, WorldKind world, const std::vector<BatchEngine>& engines) {
   double room = -1;
   for (const BatchEngine& e : engines)
@@ -49,9 +49,9 @@ double room_for(double bytes, WorldKind world, const std::vector<BatchEngine>& e
   return room;
 }
 
-// Most runs in a batch of the group. The group is divided among the engines where there are fewer groups than engines, or enough runs to
-// fill all engines. Runs that take turns on an engine are handed over one by one. Their batches only divide them among the engines, in some
-// rounds.
+// Returns the most runs in a batch of the group. The group is divided among the engines if there are fewer groups than engines, or enough
+// runs to fill all engines. Runs that take turns on an engine are handed over one by one. Their batches only divide them among the engines,
+// in some rounds.
 std::size_t runs_a_batch(const Group& group, std::size_t groups, std::size_t engines) {
   if (group.at_once < most_runs) {
     constexpr std::size_t rounds = 4;

@@ -15,7 +15,7 @@ namespace odrpo {
 class RunGrid;
 struct RunSpec;
 
-/// Rough seconds of one core to train a run, from the spec alone. What the run shares with other runs is not included.
+/// Returns rough seconds of one core to train a run, from the spec alone. What the run shares with other runs is not included.
 double core_seconds(const RunSpec& spec);
 
 /// What the scheduler asks about a run; no answer depends on the run's seed. Tests have functions of their own.
@@ -31,7 +31,7 @@ struct BatchRules {
 struct RunBatch {
   std::vector<std::size_t> runs;  ///< indices, in the order of the schedule
   WorldKind world = WorldKind::bandit;
-  double bytes = 0;               ///< that the runs take of an engine's memory
+  double bytes = 0;               ///< memory that the runs take on an engine
   double seconds = 0;             ///< rough seconds of one core for all of the runs
 };
 
@@ -53,7 +53,7 @@ struct Schedule {
 Schedule make_schedule(const RunGrid& runs, std::vector<std::size_t> todo, const std::vector<BatchEngine>& engines,
                        const BatchRules& rules);
 
-/// The schedule without the runs i that have done[i].
+/// Returns the schedule without the runs i for which done[i] is true.
 Schedule without_done(Schedule schedule, const std::vector<bool>& done);
 
 /// Removes and returns the first batch that fits into the engine's memory; nothing when none does.

@@ -75,12 +75,12 @@ class WorkerPool {
   void add(Schedule schedule);
   /// Says that nothing more will be added. Call it on a stop too: it wakes the workers and drivers that wait for more.
   void close();
-  /// Number of runs that no worker or engine has begun.
+  /// Returns the number of runs that no worker or engine has begun.
   std::size_t waiting();
   /// Why the pool gave up, with the exit code of the first failure; nothing if it did not. Final once the queue's take() has returned
   /// false.
   std::optional<Failure> failure();
-  /// Number of runs that engines have trained.
+  /// Returns the number of runs that engines have trained.
   std::size_t by_engines() const { return by_engines_; }
 
  private:

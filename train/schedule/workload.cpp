@@ -64,7 +64,7 @@ void Workload::add_part(const Worker& worker, Work& to) {
   const double a_step = worker.run_seconds / worker.run_steps;
   to.steps_done += static_cast<std::uint64_t>(done);
   const int stored =
-      worker.counts_world() ? worker.steps.world_restored.load(std::memory_order_relaxed) : 0;  // stored steps say nothing about speed
+      worker.counts_world() ? worker.steps.world_restored.load(std::memory_order_relaxed) : 0;  // stored steps say nothing about this call's speed
   to.seconds_seen += a_step * (done - restored) + worker.world_seconds - (stored > 0 ? worker.world_part(stored) : 0);
   to.seconds_left -= a_step * done + worker.world_seconds;
 }

@@ -26,7 +26,7 @@ struct Work {
   std::uint64_t world_steps_total = 0, world_steps_done = 0;  ///< steps of these worlds, where they are counted
 };
 
-/// Seconds that the rest of the work takes at the mean speed of the `elapsed` seconds so far; negative when the speed is not known yet.
+/// Returns the seconds that the rest of the work takes at the mean speed of the `elapsed` seconds so far; negative = speed not known yet.
 double seconds_to_go(const Work& work, double elapsed);
 
 /// Tracks the work of one call. Workers report where they are; any thread can ask how much is done.
@@ -37,7 +37,7 @@ class Workload {
   Workload(const RunGrid& runs, const std::vector<bool>& done, const Schedule& rest, const RunWorlds& worlds, std::size_t workers,
            std::size_t engines = 0, std::function<double()> clock = now_seconds);
 
-  /// The number `w`, for begin() and end(), of the first of an engine's runs that train side by side.
+  /// Returns the number `w`, for begin() and end(), of an engine's first run. The runs that it trains side by side have w, w + 1, ….
   std::size_t places_of_engine(std::size_t engine) const;
 
   /// Worker `w` begins a run; with `opens_world` it makes the run's world first. Returns the counters of the run's steps.

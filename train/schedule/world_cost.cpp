@@ -17,7 +17,7 @@
 namespace odrpo {
 namespace {
 
-// Extra seconds to read a byte of a large table, compared with a small one. Tables above these sizes do not fit into the caches.
+// Returns the extra seconds to read a byte of a large table, compared with a small one. Tables above these sizes do not fit into the caches.
 constexpr double second_cache = 1 << 20, last_cache = 1 << 24;
 double seconds_of_byte(double table_bytes, bool in_order) {
   if (table_bytes <= second_cache) return 0;
@@ -25,7 +25,7 @@ double seconds_of_byte(double table_bytes, bool in_order) {
   return in_order ? 40e-12 : 150e-12;
 }
 
-/// Sizes of a run's arrays, padding included.
+/// Sizes of a run's arrays, padding included. A cell is one action of one prompt.
 struct Size {
   bool linear;
   double prompts, width, features, batch, rollouts;  // rollouts: of a batch
@@ -49,13 +49,13 @@ bool has_signal(const RunSpec& spec) { return spec.policy.kind == PolicyKind::li
 constexpr double seconds_of_pending = 0.13e-9;         ///< to apply one pending Adam step to one parameter
 constexpr double seconds_of_overdue_pending = 0.35e-9;  ///< the same for rows that visit_overdue() visits one by one
 
-// Share of the prompts that have been in a batch, on average over the run. Other prompts have no pending steps.
+// Returns the share of prompts that have been in a batch, on average over the run. Other prompts have no pending steps.
 double visited_share(const RunSpec& spec, const Size& n) {
   const double drawn = static_cast<double>(spec.learn.steps) * n.batch;
   return drawn < n.prompts ? drawn / n.prompts / 2 : 1 - n.prompts / drawn / 2;
 }
 
-// Seconds per step of the policy: forward and backward pass for the step's prompts, once for each epoch, with Adam's pending steps.
+// Returns the policy's seconds per step: forward and backward pass for the step's prompts, once per epoch, with Adam's pending steps.
 double policy_seconds(const RunSpec& spec, const Size& n) {
   const double far = seconds_of_byte(n.cells() * n.bytes_of_cell(), false) * n.bytes_of_cell();
   if (n.linear) return spec.learn.epochs * n.batch_cells() * (0.73e-9 + 0.118e-9 * n.features) + n.batch_cells() * far;
@@ -66,7 +66,7 @@ double policy_seconds(const RunSpec& spec, const Size& n) {
          overdue * (seconds_of_overdue_pending * memory.updates + 2 * far);
 }
 
-// Seconds per record of the exact means over all prompts.
+// Returns the seconds per record of the exact means over all prompts.
 double record_seconds_of(const RunSpec& spec, const Size& n) {
   const double far = seconds_of_byte(n.cells() * n.bytes_of_cell(), true) * n.bytes_of_cell();
   if (n.linear) return n.cells() * (0.5e-9 + 0.059e-9 * n.features + far);
@@ -75,7 +75,7 @@ double record_seconds_of(const RunSpec& spec, const Size& n) {
   return n.cells() * (1.1e-9 + seconds_of_pending * pending + far);
 }
 
-// Estimated CPU seconds of the work that is done once per rollout: its score, its advantage and its coefficient in the gradient.
+// Returns the CPU seconds of what is done once per rollout: its score, its advantage and its coefficient in the gradient.
 double rollout_seconds(const RunSpec& spec) {
   const bool draws = spec.rater.sampling == Sampling::draws;
   return 8.1e-9 + (draws ? 21e-9 + 3.14e-9 * spec.votes : 0) + (real_valued(spec.rater, spec.votes) ? 22e-9 : 0) + 2.5e-9 * (spec.learn.epochs - 1);
@@ -128,10 +128,10 @@ namespace {
 
 constexpr double seconds_of_distribution = 8e-7;       ///< to make the distribution of one call, per level
 constexpr double seconds_of_product = 1e-9;   ///< to take in a response's votes, per combination of a kind of traits and a quality
-constexpr double seconds_of_share = 1.2e-10;  ///< per pair of a quality and a state
-constexpr double seconds_of_state = 2e-9;      ///< per state and group, where one score of each response is read
-constexpr double seconds_of_votes_state = 1e-9;  ///< per state and response, where all votes are read
-constexpr double seconds_of_floor = 0.7e-9, seconds_of_known_floor = 0.7e-6;  ///< per state and group; per group whose prior is fixed
+constexpr double seconds_of_share = 1.2e-10;  ///< for the same, per pair of a quality and a state of a prompt
+constexpr double seconds_of_state = 2e-9;      ///< posterior scores: per state of a prompt and group, if one score of each response is read
+constexpr double seconds_of_votes_state = 1e-9;  ///< posterior scores: per state of a prompt and response, if all votes are read
+constexpr double seconds_of_floor = 0.7e-9, seconds_of_known_floor = 0.7e-6;  ///< for the floor: per state and group; per group if the prior is fixed
 constexpr double seconds_of_response = 0.7e-6, seconds_of_vote = 15e-9;  ///< per response and per vote, to find the row of its votes
 constexpr double logarithms = 100;            ///< factor of time, where products are too small for doubles and need logarithms …
 constexpr double votes_in_doubles = 400;      ///< … as from about so many votes
@@ -146,8 +146,8 @@ ModelSize model_size(const Belief& belief, int levels) {
   return {states_of(belief), believed_responses(belief.rater, levels), call_cells(belief.rater, levels)};
 }
 
-/// Estimated number of different sets of N votes among so many responses. It never stops growing, since rare sets keep appearing (fitted at
-/// 8 and 32 votes).
+/// Returns about how many different sets of N votes so many responses have. It never stops growing, since rare sets keep appearing (fitted
+/// at 8 and 32 votes).
 double different_sets(double votes, int levels, double responses) {
   double all = 1;
   for (int k = 1; k < levels; ++k) all *= (votes + k) / k;
@@ -204,13 +204,13 @@ bool posterior_too_large(const RunSpec& spec) {
 
 namespace {
 
-// Rough seconds of one token of a batch on one 2.6 GHz core: forward and backward pass; with `reference` also the reference's forward pass.
+// Returns rough seconds of one token of a batch on one 2.6 GHz core: forward and backward pass; with `reference` also its forward pass.
 double token_seconds(const RunSpec& spec, bool reference) {
   const double wide = spec.policy.transformer.size == TransformerSize::large ? 3.5 : 1.0;
   return wide * (reference ? 12.8e-6 : 9.6e-6);
 }
-constexpr double demonstrated_share = 0.6;  // of the longest response: mean of demonstrations, and of a policy that has learned to end
-// Share of the longest response that a policy uses after its supervised steps: demonstrated_share after 400 steps of 64 demonstrations.
+constexpr double demonstrated_share = 0.6;  // share of the longest response that demonstrations have, and a policy that has learned to end
+// Returns the share of the longest response that a policy uses after supervised steps: demonstrated_share after 400 steps of 64 demonstrations.
 double used_share(const RunSpec& spec) {
   const TransformerLearning& learning = spec.policy.learning;
   return 1 - (1 - demonstrated_share) * std::min(1.0, static_cast<double>(learning.warm_steps) * learning.warm_batch / (400 * 64));

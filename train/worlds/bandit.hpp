@@ -30,7 +30,7 @@ struct BanditProblem {
   const RunSpec* spec;
   Isa isa;
   std::shared_ptr<const BanditWorld> world;
-  std::shared_ptr<const LinearFit> fit;  ///< of the true quality, for a tilted linear policy; null otherwise
+  std::shared_ptr<const LinearFit> fit;  ///< linear fit of the true quality, for a linear policy with `tilt`; null otherwise
   std::shared_ptr<const RatedWorld> rated;
   const RandomStages* random;
   const RateStages* rate;
@@ -38,11 +38,11 @@ struct BanditProblem {
   std::shared_ptr<const BatchEstimator> advantages;  ///< shares its tables with the other runs of this estimator
   PosteriorTables posterior;                         ///< tables of a posterior estimator; empty for any other
   Whitening whitening;                               ///< of a batch's advantages
-  int action_blocks;                                 ///< blocks of 4 random words for a prompt, which give every rollout one word
+  int action_blocks;                                 ///< counter blocks of the random generator for a prompt: 4 words each, one word a rollout
   MadeBy by() const { return {isa}; }
 };
-/// Makes the problem of a run. Takes the world and the rater's distributions from the cache where it has them. Nothing when `stop` was set
-/// meanwhile. `look_up`: as in RunCache::estimator().
+/// Makes the problem of a run, with the world and the rater's distributions from the cache if it has them. Returns nothing if `stop` was
+/// set meanwhile. `look_up` false: the run uses no table of advantages by histogram.
 std::optional<BanditProblem> make_bandit_problem(const RunSpec& spec, RunCache& cache, Isa isa, const std::atomic<bool>& stop,
                                                  bool look_up = true);
 std::optional<BanditProblem> make_bandit_problem(RunSpec&&, RunCache&, Isa, const std::atomic<bool>&, bool = true) = delete;
@@ -55,12 +55,12 @@ struct BanditRun {
   const Problem* problem;
   SoftmaxPolicy policy;
   StepState step;
-  std::vector<std::uint32_t> word;       ///< [B][blocks][4] random words
+  std::vector<std::uint32_t> word;       ///< [B][action_blocks][4] random words
   std::vector<std::uint32_t> vote_word;  ///< scratch: random words of votes that are drawn one by one
   std::vector<std::uint16_t> action;     ///< [B][G] the responses
-  double calls_so_far = 0;               ///< calls so far, where they may end early: expected, or as drawn; repeated requests not counted
-  CallsByJudge by_judge{};               ///< calls of each judge so far, where the bill needs them; else empty
-  std::vector<double> turn_calls{};      ///< [B][turns] calls of the latest batch, by place in a panel's order; if calls may end early
+  double calls_so_far = 0;               ///< calls so far, if a response's calls may end early: expected, or as drawn; without repeated requests
+  CallsByJudge by_judge{};               ///< calls of each judge so far, if the bill depends on who answers (bills_by_judge()); else empty
+  std::vector<double> turn_calls{};      ///< [B][turns] calls of the latest batch, by a judge's turn in the panel's order; if calls may end early
   GradientQuality gradient{};            ///< of the latest recorded batch
   bool finite = true;                    ///< was the policy's quality finite at the latest record
 
@@ -92,7 +92,7 @@ struct BanditRun {
   }
   void restored(int t) { policy.restored(first_update(t)); }
 
-  /// Number of the first policy update of step t.
+  /// Returns the number of the first policy update of step t.
   int first_update(int t) const { return t * problem->spec->learn.epochs; }
   /// draw_actions() draws the responses of step t's batch, draw_scores() their scores; `draws` says which random words they use.
   /// draw_scores() returns the number of votes that it drew one by one. Where it draws scores from the distribution of the aggregate it
@@ -101,25 +101,25 @@ struct BanditRun {
   double draw_scores(int t, const Draws& draws);
   /// Adds the calls about the batch's responses to by_judge.
   void count_by_judge();
-  /// Expected calls about the batch's responses, from the table of the rater's distributions.
+  /// Returns the expected calls about the batch's responses, from the table of the rater's distributions.
   double expected_calls() const;
-  /// How the batch's rollouts enter the gradient of epoch e = 0, 1, … on this batch.
+  /// Returns how rollouts enter the gradient of update number `epoch` = 0, 1, … on this batch: KL weight, mask, ratio clip.
   RolloutTerms rollout_terms(int epoch) const;
 };
 
-/// Compares the estimated gradient for one batch's prompts with the exact gradient of their expected true quality. Takes `record.gradient`
-/// redraws of responses and scores by the policy that sampled the batch. Call it between estimate_advantages and update_policy; afterwards
-/// the batch is as before. Cosine: between the mean estimated gradient g and the exact one. SNR: |mean g|^2 / trace of the covariance of g,
-/// both unbiased. NaN where undefined (one of the two gradients is zero; SNR with fewer than 2 redraws).
+/// Compares the estimated gradient for one batch's prompts with the exact gradient of their expected true quality. Redraws responses and
+/// scores `record.gradient` times, by the policy that sampled the batch; g is the estimated gradient of a redraw. Cosine: between mean g
+/// and the exact gradient. SNR: |mean g|^2 / trace of the covariance of g, each unbiased. NaN where undefined (one of the two gradients is
+/// zero; SNR with fewer than 2 redraws). Call it between estimate_advantages() and update_policy(); it leaves the batch as it was.
 GradientQuality gradient_quality(BanditRun& run, int t);
 
-/// Expected calls of the judge over a run in the bandit that makes all N calls about each response.
+/// Returns the expected calls of the judge over a run in the bandit that makes all N calls about each response.
 double bandit_judge_calls(const RunSpec& spec);
 Cost bandit_cost(const RunSpec& spec);
-/// Bytes of a run's world, and rough seconds to make it. All runs of one seed and env share the world.
+/// Return the bytes of a run's world, and rough seconds to make it. All runs of one seed and env share the world.
 double bandit_world_bytes(const RunSpec& spec);
 double bandit_world_seconds(const RunSpec& spec);
-/// Rough seconds to look up a rater's distribution for every response of a world, when the distributions are made.
+/// Returns rough seconds to look up a rater's distribution for every response of a world, when the distributions are made.
 double rating_seconds(const RunSpec& spec);
 
 }  // namespace odrpo

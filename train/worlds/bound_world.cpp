@@ -46,7 +46,7 @@ struct Parts {
     return softmax(std::move(logit));
   }
 
-  /// P(score | action) of prompt p, [action][score]. Where each call draws its judge: the mean over judges.
+  /// Returns P(score | action) of prompt p, [action][score]; of a panel that takes turns, the mean over the turns.
   std::vector<double> channel(std::size_t p) const {
     std::vector<double> distribution(size_of(outcomes)), rows;
     const std::size_t turns = size_of(rated.turns), cells = world.quality16.size();

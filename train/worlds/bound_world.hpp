@@ -18,8 +18,8 @@ struct BoundWorld {
   std::uint64_t key = 1;  ///< random key of the world and of the judge's traits
 };
 
-/// All prompts of the world, with the distributions from which training draws scores. Only for raters that whole_score_refusal() does not
-/// refuse. Failure `limits` where the distribution of so many votes is too long.
+/// Returns all prompts of the world, with the distributions from which training draws scores. Only for raters with one integer score of
+/// known distribution (whole_score_refusal()). Failure `limits` if the distribution of so many votes is too long.
 BoundProblem bound_problem(const BoundWorld& world);
 
 }  // namespace odrpo

@@ -32,11 +32,11 @@ ODRPO_HD GradientQuality quality_of(const double* sum, const float* exact, int s
   return quality;
 }
 
-// Draws: what a batch's random words are drawn for. Redraws of a batch, for gradient cosine and SNR, have random words of their own.
+// Draws: the purposes of a batch's random words (Purpose). Redraws of a batch, for gradient cosine and SNR, have words of their own.
 
 struct Draws {
   Purpose action, rating, vote;
-  std::uint32_t replica = 0;  ///< number of the redraw: its words begin `replica` times the blocks of one batch later
+  std::uint32_t replica = 0;  ///< number of the redraw: a prompt's words begin `replica` times the counter blocks of one batch later
 
   static constexpr Draws training() { return {Purpose::action, Purpose::rating, Purpose::vote}; }
   static constexpr Draws replicas(int r) {

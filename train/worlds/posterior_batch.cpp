@@ -8,7 +8,7 @@
 namespace odrpo {
 namespace {
 
-constexpr double least_variance = 0.01;  ///< levels^2, the least variance; integer scores tell nothing apart below a sixteenth of it
+constexpr double least_variance = 0.01;  ///< levels^2, least variance of rule `moments`; integer scores tell nothing apart below a sixteenth of it
 
 }  // namespace
 
@@ -57,7 +57,7 @@ void PosteriorBatch::begin_batch() {
     const double mean = seen_.mean / groups_;
     const auto towards = [&](double& old, double now) { old = config_.keep * old + (1 - config_.keep) * now; };
     towards(moments_.mean, mean);
-    // b: a prompt's centre; h: its group's scores. Var E[b | h] + E Var(b | h) = E[b^2] - E[b]^2
+    // variance over prompts; b: prompt's centre, h: its group's scores. Var E[b | h] + E Var(b | h) = E[b^2] - E[b]^2
     towards(moments_.variance, std::max(seen_.variance / groups_ - mean * mean, least_variance));
     towards(moments_.square, std::max(seen_.square / groups_, least_variance));
     prior_.set_moments(tables_.prompts(), moments_);
@@ -71,7 +71,7 @@ void PosteriorBatch::begin_groups(int groups) {
   seen_ = {};
 }
 
-/// Adds what a group shows of its prompt. `mean_square`: E[(x - b)^2 | group], for rule `moments`; NaN if the group has no score.
+/// Adds what a group shows of its prompt. `mean_square`: E[(x - b)^2 | group] (x, b: WorldMoments), for rule `moments`; NaN without scores.
 void PosteriorBatch::add_group(std::span<const double> weights, double mean_square) {
   if (config_.prior == PriorRule::following)
     for (std::size_t c = 0; c < weights.size(); ++c) sum_[c] += weights[c];

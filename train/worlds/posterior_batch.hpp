@@ -30,7 +30,7 @@ struct PosteriorTables {
 
   bool any() const { return model || votes; }
   const PromptStates& prompts() const { return votes ? votes->model().prompts : model->model.prompts; }
-  /// Number of judges whose votes the model tells apart; 1 = it tells none apart.
+  /// Returns the number of judges whose votes the model tells apart; 1 = it tells none apart.
   int judges() const { return votes ? votes->model().judges : 1; }
 };
 /// Makes the table of advantages of every histogram of `rollouts` scores on 1..levels, under the model's prior. `estimator`: made from the
@@ -41,18 +41,18 @@ std::shared_ptr<const HistogramTable> posterior_table(const EstimatorConfig& con
 /// Computes the posterior scores of one run, batch by batch.
 class PosteriorBatch {
  public:
-  /// For groups of `rollouts` responses.
+  /// Makes it for groups of `rollouts` responses.
   PosteriorBatch(const EstimatorConfig& config, const PosteriorTables& tables, int rollouts);
   /// Looks up the advantages out[groups][rollouts] of integer scores. Returns false where there is no table (PosteriorTables::advantages).
   bool look_up(const std::uint8_t* score, int groups, float* out) const;
   /// Call before each batch: moves a prior that follows the policy towards what the last batch showed.
   void begin_batch();
-  /// Computes value[groups][rollouts], the posterior means of quality, from score[groups][rollouts], which are integer or real-valued; NaN
-  /// where a score is missing. Also computes floor[groups] (floor_squared()). Remembers what the groups show of their prompts.
+  /// Computes value[groups][rollouts], the posterior means of quality, from score[groups][rollouts] (integer or real); NaN where a score is
+  /// missing. Sets floor[groups] to floor_squared() (estimators/estimator.hpp). Keeps what the groups show of their prompts, for the prior.
   template <class T>
   void values(const T* score, int groups, double* value, double* floor);
-  /// values() from all votes seen[groups][rollouts][votes]. judge[groups]: who answers the first call about a prompt's responses, where the
-  /// model tells judges apart; else empty.
+  /// As values(), but from all votes seen[groups][rollouts][votes]. judge[groups]: who answers the first call about a prompt's responses,
+  /// where the model tells judges apart; else empty.
   void values_of_votes(const std::uint8_t* seen, int votes, std::span<const int> judge, int groups, double* value, double* floor);
 
   /// Saves the state to a checkpoint's archive, or loads it (train/checkpoint/checkpoint.hpp).
@@ -77,7 +77,7 @@ class PosteriorBatch {
   EstimatorConfig config_;
   bool variance_;  ///< the floor needs the posterior variance
   WorldMoments moments_,
-      seen_{};               ///< rule `moments`: in use; sums over the last groups of E[b | group], E[b^2 | group], E[(x - b)^2 | group]
+      seen_{};               ///< rule `moments` (x, b: WorldMoments): in use; sums over the last groups of E[y | group], y = b, b^2, (x - b)^2
   int groups_ = 0;           ///< number of groups of the last values()
   std::vector<double> sum_;  ///< [states] sum of P(state | group) over those groups
   std::vector<int> number_;  ///< [rollouts] scratch: number of each score in the model

@@ -16,7 +16,7 @@
 namespace odrpo {
 namespace {
 
-constexpr double pays_from = 0.25;  ///< least groups of a run per histogram: other runs of the suite share the table
+constexpr double pays_from = 0.25;  ///< a table pays if a run has so many groups per histogram, since other runs share the table
 
 /// The rater as the estimator believes it to be: the judge of `model`, whose calls are made and aggregated as the run's.
 RaterConfig believed_rater(const RunSpec& spec) {

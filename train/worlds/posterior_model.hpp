@@ -21,12 +21,12 @@ struct Belief {
   std::string key;         ///< equal for runs that share their model
   bool all_votes = false;  ///< the estimator reads all votes of a response, not their aggregate
 };
-/// The belief of a run whose estimator is a posterior estimator.
+/// Returns the belief of a run that has a posterior estimator.
 Belief belief_of(const RunSpec& spec);
 
-/// The tables of the run's posterior estimator, shared by runs that need equal ones; empty for any other estimator. `estimator`: the run's;
-/// its form computes advantages from posterior scores. `look_up` false: this run does not use a table of advantages by histogram. Failure
-/// as make_score_model() and make_call_model().
+/// Returns the tables of the run's posterior estimator, shared by runs that need equal ones; empty for any other estimator. `estimator`:
+/// the run's; its form makes advantages of posterior scores. `look_up` false: the run uses no table of advantages by histogram. Failures
+/// are those of make_score_model() and make_call_model().
 PosteriorTables posterior_tables(const RunSpec& spec, RunCache& cache, const BatchEstimator& estimator, Isa isa, bool look_up = true);
 
 }  // namespace odrpo

@@ -16,7 +16,7 @@
 namespace odrpo {
 namespace {
 
-// Random words that choose tokens, word[prompt][each]. They are drawn in blocks of four per prompt.
+// Returns the random words that choose tokens, word[prompt][each]. For each prompt they are drawn in counter blocks of four.
 std::vector<std::uint32_t> token_words(const RandomStages& random, std::uint64_t key, Purpose purpose, int step,
                                        std::span<const std::uint32_t> prompt, int each) {
   const std::size_t padded = (static_cast<std::size_t>(each) + 3) / 4 * 4;

@@ -47,8 +47,8 @@ struct ToyLmProblem {
   TransformerPlace place;     ///< where the transformer is trained
   MadeBy by() const { return {isa, place.name}; }
 };
-/// Makes the problem. The supervised steps are the long part, unless the cache or the store has their weights. Nothing when `stop` was set
-/// meanwhile.
+/// Makes a run's problem; returns nothing if `stop` was set meanwhile. The supervised steps take most of the time, unless the cache or the
+/// store has their weights.
 std::optional<ToyLmProblem> make_toy_lm_problem(const RunSpec& spec, RunCache& cache, Isa isa, const std::atomic<bool>& stop,
                                                 const CheckpointStore& store = {}, RunSteps* counted = nullptr);
 std::optional<ToyLmProblem> make_toy_lm_problem(RunSpec&&, RunCache&, Isa, const std::atomic<bool>&, const CheckpointStore& = {},
@@ -56,7 +56,7 @@ std::optional<ToyLmProblem> make_toy_lm_problem(RunSpec&&, RunCache&, Isa, const
 /// Gathers what the run's transformer is made from: sizes of a batch, schedule, initial weights.
 TransformerTraining transformer_training(const ToyLmProblem& problem);
 
-/// Rough seconds of one core to evaluate the policy once on the held-out prompts.
+/// Returns rough seconds of one core to evaluate the policy once on the held-out prompts.
 double evaluation_seconds(const RunSpec& spec);
 
 /// A run of the toy language model. The training loop (train/loop.hpp) says what its members do. B: prompts of a batch; G: rollouts of a
@@ -73,7 +73,7 @@ struct ToyLmRun {
   std::vector<std::uint32_t> rating_word;   ///< [B][G, rounded up to 4] random words for scores
   std::vector<Verdict> verdict;             ///< [B][G] the truth about each response
   double judge_calls_so_far = 0;            ///< expected calls of the steps so far
-  CallsByJudge by_judge{};                  ///< expected calls of each judge so far, where the bill needs them; else empty
+  CallsByJudge by_judge{};                  ///< expected calls of each judge so far, if the bill depends on who answers; else empty
   TransformerReport report = {};            ///< what the last update reported
   std::vector<Token> first, latest;         ///< responses to held-out prompts: before training, at the latest record; empty = not finite
 
@@ -109,15 +109,15 @@ struct ToyLmRun {
   void restored(int t) { policy.restored(t * problem->spec->learn.epochs); }
 };
 
-/// Held-out prompts that the policy answers at a time; limits the memory that they take.
+/// Most held-out prompts that the policy answers at a time. More would take more memory.
 inline constexpr int evaluation_block = 256;
-/// What the policy writes on the E held-out prompts: tokens [E][L], L = longest response. After the end of a response, end words follow.
-/// Empty when a probability is not finite: the policy has diverged. Nothing once `stop` is set.
+/// Returns what the policy writes on the E held-out prompts: tokens [E][L], L = longest response. End words fill up shorter responses.
+/// Returns an empty vector if a probability is not finite, since the policy has diverged; returns nothing if `stop` is set.
 std::optional<std::vector<Token>> write_evaluated(const ToyLmProblem& problem, const NetWeights& weights, const std::atomic<bool>& stop);
 
-/// Rough cost of a run without its supervised steps.
+/// Returns the rough cost of a run without its supervised steps.
 Cost toy_lm_cost(const RunSpec& spec);
-/// Rough seconds of the supervised steps, and bytes of their final weights, which runs share.
+/// Return rough seconds of the supervised steps, and bytes of their final weights, which runs share.
 double warm_start_seconds(const RunSpec& spec);
 double warm_start_bytes(const RunSpec& spec);
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr double warm_up_share = 0.05;
 constexpr int start_format = 2;
-constexpr double worth_storing = 1;  // seconds of training from which the final weights are stored
+constexpr double worth_storing = 1;  // the final weights are stored if the steps took so many seconds
 
 // Appends a response to a batch: its tokens to [count][width], and its length, the end word included.
 void add_response(std::span<const Token> response, int width, Rollouts& to) {
@@ -30,7 +30,7 @@ void add_response(std::span<const Token> response, int width, Rollouts& to) {
   to.length.push_back(static_cast<int>(response.size()));
 }
 
-// The supervised steps that the store has under `name`: their number, weights and Adam's moments; after the last one without moments.
+// The supervised steps that the store has under `name`: their number, weights and Adam's moments. After the last step it has no moments.
 struct StoredStart {
   int done = 0;
   std::vector<float> weights, m, v;

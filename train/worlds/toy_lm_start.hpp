@@ -18,17 +18,17 @@ struct RunSteps;
 
 /// Sizes of a run's transformer, for its world's vocabulary and response length.
 TransformerShape transformer_of(const RunSpec& spec, const ToyLm& world);
-/// transformer_of() before the world is made.
+/// The same sizes, from the spec alone: the world need not be made.
 TransformerShape transformer_of(const RunSpec& spec);
 
-/// The config of a policy or a world, in which every key that the supervised steps do not use has its default. Runs with equal seeds and
-/// equal configs of this kind share the supervised steps.
+/// Returns the config of a policy or a world, in which every key that the supervised steps do not use has its default. Runs with equal
+/// seeds and equal configs of this kind share the supervised steps.
 PolicyConfig warm_policy(PolicyConfig policy);
 EnvConfig warm_env(EnvConfig env);
 
-/// The weights after the supervised steps: from the cache, from the store, or trained on demonstrations of the first spec.env.prompts() of
-/// `prompts`. Training goes on from steps that an earlier call stored. Steps that take a second or longer are stored at the end, and before
-/// as often as a run is. When `stop` is set meanwhile, they are stored and the result is null. `counted`, unless null, counts the steps.
+/// Returns the weights after the supervised steps: from the cache, from the store, or trained on demonstrations of the first spec.env.prompts()
+/// of `prompts`. Training goes on from steps that an earlier call stored. It stores its steps as often as a run's checkpoints, and its last step
+/// if the steps took a second or longer. If `stop` is set meanwhile, it stores them and returns null. `counted`, unless null, counts the steps.
 std::shared_ptr<const WarmStart> warm_start(const RunSpec& spec, const ToyLm& world, std::span<const ToyPrompt> prompts, Isa isa,
                                             RunCache& cache, const CheckpointStore& store, const std::atomic<bool>& stop,
                                             RunSteps* counted = nullptr);

@@ -1,4 +1,4 @@
-// The page of `judge advise`.
+// Writes the advice of `judge advise` as text.
 #include "app/judge/advise/advice_text.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ constexpr std::size_t shown_choices = 12;
 double half(const MeanInterval& m) { return (m.hi - m.lo) / 2; }
 std::string plus_minus(const MeanInterval& m) { return fmt::format("{:.1f} ± {:.1f}", m.mean, half(m)); }
 
-// with the interval of a test: "-0.4 [-0.8, -0.1]*"
+// A difference of gains and the interval of its test; a star marks a significant one, as in "-0.4 [-0.8, -0.1]*"
 std::string difference_text(const MeanInterval& m, bool star) {
   return fmt::format("{:+.1f} [{:.1f}, {:.1f}]{}", m.mean, m.lo, m.hi, star ? "*" : "");
 }
@@ -122,7 +122,7 @@ std::string checks_text(const Advice& a, const AdviceQuestion& q) {
   }
   std::string other;
   for (const AdviceCheck& c : a.checks)
-    if (c.holds && c.kind == CheckKind::other_model)  // what the model decides
+    if (c.holds && c.kind == CheckKind::other_model)  // shown although the advice holds: how much depends on the judge's model
       other += paragraph(fmt::format("With {} the advised choice has {}.", c.name,
                                       std::isnan(c.less.mean) ? "the best gain" : difference_text(c.less, false) + " points against the best there"),
                           0);
@@ -137,7 +137,7 @@ std::string checks_text(const Advice& a, const AdviceQuestion& q) {
   return "\n" + head + text + other;
 }
 
-// What its advantages are, and how a trainer gets them.
+// Writes the formula of the advised estimator, and the commands by which a trainer gets its advantages.
 std::string estimator_text(const Advice& a, const AdviceQuestion& q, const AdviceInput& in) {
   const AdviceChoice& choice = a.report[a.advised].from.choice;
   const auto& [name, config] = q.estimators[choice.estimator];
@@ -148,11 +148,11 @@ std::string estimator_text(const Advice& a, const AdviceQuestion& q, const Advic
                                         name),
                             2);
   const bool file = !in.found.empty();
-  std::string key;  // of the judge's file, where the score of a response is not the mode of its calls
+  std::string key;  // line for a judge's file (.toml), needed where a response's score is not the most frequent score of its calls
   if (choice.votes > 1 && choice.rule != VoteRule::mode)
     key = choice.rule == VoteRule::stop ? fmt::format("stop = {}", choice.stop)
                                         : fmt::format("aggregate = \"{}\"", word_of(std::span<const Word<VoteRule>>(vote_rule_words), choice.rule));
-  const bool made = !file && !key.empty() && !in.name.ends_with(".toml");  // of a preset
+  const bool made = !file && !key.empty() && !in.name.ends_with(".toml");  // the user must first write a judge file from a catalogue rater
   text += paragraph(fmt::format("In a trainer (docs/export-estimator.md):{}{}",
                                 file ? fmt::format(" `odrpo-bench judge fit {} -o judge.toml`, with the same flags for its columns;", file_word(in.name))
                                 : made ? fmt::format(" a file judge.toml of the lines `[rater.judge]`, `base = \"{}\"` and `{}`;", in.name, key)
@@ -164,7 +164,7 @@ std::string estimator_text(const Advice& a, const AdviceQuestion& q, const Advic
                             choice.votes > 1 ? fmt::format(" --votes {}", choice.votes) : "");
 }
 
-// What the choice that needs no thought loses.
+// Says how much gain the simplest choice at equal cost loses against the best choice.
 std::string simplest_text(const Advice& a, const AdviceQuestion& q) {
   if (!a.simplest) return "";
   const ReportedChoice& c = a.report[*a.simplest];

@@ -1,4 +1,4 @@
-// An advice as a page, as JSON and as a figure.
+// Writes the advice of `judge advise` as text, as JSON and as a figure.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -9,28 +9,30 @@
 
 namespace odrpo::app {
 
-/// Where the judge comes from, and what the advice took.
+/// Where the judge of an advice comes from, and how long the advice took to compute.
 struct AdviceInput {
-  std::string name;   ///< printable: the file, or the rater
-  std::string found;  ///< what the file holds; empty of a rater
-  std::vector<std::string> notes;  ///< what could not be checked
-  std::size_t runs = 0;            ///< trainings
+  std::string name;   ///< name of the file of scores or of the rater, without control characters
+  std::string found;  ///< a sentence on what the file of scores holds; empty for a rater
+  std::vector<std::string> notes;  ///< sentences on what could not be checked
+  std::size_t runs = 0;            ///< number of trainings
   double seconds = 0;
-  /// Of a file that names no judges.
+  /// For a file that names no judges: do its columns of samples differ, as if several judges had scored?
   std::optional<ColumnFinding> columns{};
 };
 
-/// 80 columns: the advice in a sentence, the finalists, what votes bring, whether it holds elsewhere. (advice_text.cpp)
+/// Text of 80 columns: the advice in a sentence, and a table of the best choices. Then it says whether more votes help, and whether the
+/// advice holds with other judges, policies or worlds. (advice_text.cpp)
 std::string advice_text(const Advice& advice, const AdviceQuestion& question, const AdviceInput& input);
-/// "Calls", "cost" or "hours" of the whole training, as the question counts them: "152,000 calls".
+/// The cost of a training in the question's unit: "152,000 calls", "38.4 (price)" or "3 min 20 s of calls".
 std::string cost_text(const AdviceQuestion& question, double cost);
 
-/// Everything, with gains in points of the headroom. (forms.cpp)
+/// All numbers of the advice as JSON; gains are in percent of the headroom. (forms.cpp)
 std::string advice_json(const Advice& advice, const AdviceQuestion& question, const AdviceInput& input);
 
-/// Failure usage for an ending that is no figure's, io for a file that cannot be written. (forms.cpp)
+/// Checks --figure before training. Failure `usage` unless `path` ends in .svg, .pdf or .png; `io` if it cannot be written. (forms.cpp)
 void check_advice_figure(const std::string& path, const std::string& input);
-/// Gain against cost of the best choice of each N, written to `path`; a text for its caption goes to stderr. Failure io.
+/// Draws gain against cost into the file `path`, a line for the best choice with each number N of calls about an answer, and one for the
+/// advised choice. Prints a caption on stderr. Failure `io` if the file cannot be written.
 void draw_advice_figure(const Advice& advice, const AdviceQuestion& question, const AdviceInput& input, const std::string& path);
 
 }  // namespace odrpo::app

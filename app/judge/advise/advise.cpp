@@ -1,4 +1,4 @@
-// `odrpo-bench judge advise INPUT --calls C`: how many calls about an answer, how many answers to a prompt, which estimator.
+// Advises on calls about an answer, answers to a prompt, and the estimator: `odrpo-bench judge advise INPUT --calls C`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,9 +35,9 @@
 
 namespace odrpo::app {
 
-// The question that the flags of `judge advise` ask.
+// Turns the flags of `judge advise` into a question (AdviceQuestion).
 
-/// Failure usage for words and numbers that are none, for an estimator that the groups cannot have, and where everything would be free.
+/// Failure `usage` for invalid words and numbers, for an estimator that groups of these sizes do not allow, and if all prices are 0.
 AdviceQuestion advice_question(const JudgeAdviseOptions& o);
 
 namespace {
@@ -45,7 +45,7 @@ namespace {
 constexpr const char* advised_estimators[] = {
     "grpo", "rank-grpo", "maxrl", "odrpo(grpo)", "odrpo-gini-median(grpo)", "odrpo-gini-median(maxrl)"};
 
-// "a,b" and "c" as a, b, c; no empty word, none twice
+// Splits the values of a flag at commas: "a,b" and "c" give a, b, c. Failure `usage` for an empty word, or a word given twice.
 std::vector<std::string> words_of(const std::vector<std::string>& given, const char* flag) {
   std::vector<std::string> words;
   for (const std::string& text : given) {
@@ -69,7 +69,7 @@ std::vector<int> numbers_of(const std::vector<std::string>& given, const char* f
   return numbers;
 }
 
-// An estimator that a suite with these groups and votes would take; else its words.
+// The estimator that `word` names. Failure `usage`, with a suite's message, if a suite with these group sizes and votes would refuse it.
 NamedEstimator estimator_named(const std::string& word, const AdviceQuestion& question) {
   using Estimators = CatalogueOf<EstimatorConfig>;
   const auto found = Estimators::find(word);
@@ -123,7 +123,7 @@ AdviceQuestion advice_question(const JudgeAdviseOptions& o) {
 
 namespace {
 
-// Where an advice that was stopped is kept: named by what it asks and of whom.
+// Name of the file in which a stopped call keeps its finished trainings. It contains a hash of the question and the judge.
 std::string saved_name(const AdviceQuestion& q, const JudgeWorld& judge) {
   std::string text =
       canonical_fields(judge.rater) + fmt::format("{} {} {} {} {}", q.calls, q.batch, q.seed, q.tuning_seeds, q.report_seeds);
@@ -132,7 +132,7 @@ std::string saved_name(const AdviceQuestion& q, const JudgeWorld& judge) {
   return fmt::format("judge-advice-{}.saved", sha256_hex(text).substr(0, 12));
 }
 
-// Takes over what an earlier call has saved, if it can be read and is whole.
+// Loads the trainings that an earlier call saved at `path`. Ignores a file that is damaged or that another build wrote, and says so.
 void load_saved(const std::string& path, Trials& trials) {
   if (!exists(path)) return;
   try {
@@ -145,7 +145,7 @@ void load_saved(const std::string& path, Trials& trials) {
   print_note(fmt::format("note: {} is damaged or another build's: ignored", path));
 }
 
-// Nothing else that may have that name is touched.
+// Removes the file of saved trainings if it is a regular file; leaves anything else of that name.
 void remove_saved(const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_regular_file(std::filesystem::symlink_status(path, ignored))) std::filesystem::remove(path, ignored);
@@ -176,14 +176,16 @@ int judge_advise(const JudgeAdviseOptions& o) {
   const auto start = std::chrono::steady_clock::now();
   const StopOnSignal signals(stop, o.quiet);
 
-  // the judge, and others that it might be
+  // the judge, and alternatives to it
   AdviceInput input{printable_line(o.path), "", {}};
   std::optional<FileJudges> judges;
+  std::vector<std::string> warnings;  // warnings about the file of scores
   if (file) {
     question.fit_error = usual_fit_error;
     const ScoreTable table = read_score_table(o.path, how);
     input.found = table_text(table) + besides_text(table);
     input.columns = column_finding(table, o.scores, question.seed);
+    warnings = table.warnings;
     judges = judges_of(table, input.name, o.drawn, question.seed, jobs, stop);
     if (!judges) {
       print_note("stopped before anything was trained; the same command begins again");
@@ -197,7 +199,7 @@ int judge_advise(const JudgeAdviseOptions& o) {
   }
   input.notes = judges->notes;
 
-  // the race, unless it was begun before
+  // train the choices; goes on with the trainings that an earlier call has saved
   Trials trials(jobs, stop);
   const std::string saved = saved_name(question, judges->fitted);
   load_saved(saved, trials);
@@ -221,7 +223,8 @@ int judge_advise(const JudgeAdviseOptions& o) {
       print_note("stopped: " + save());
       return static_cast<int>(Exit::stopped);
     }
-    advice->doubts = judges->doubts;
+    advice->doubts = warnings;
+    advice->doubts.insert(advice->doubts.end(), judges->doubts.begin(), judges->doubts.end());
     input.runs = trials.known();
     if (const std::string warning = columns_warning(input.columns); !warning.empty())
       advice->doubts.insert(advice->doubts.begin(), warning + " The advice and its checks below are those of one judge; for several they may be the opposite.");

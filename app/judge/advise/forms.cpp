@@ -1,4 +1,4 @@
-// An advice as JSON and as a figure.
+// Writes the advice of `judge advise` as JSON, and draws its figure.
 
 #include <fmt/format.h>
 
@@ -53,7 +53,7 @@ Json choice_json(const AdviceQuestion& q, const ReportedChoice& c) {
 
 std::string advice_json(const Advice& a, const AdviceQuestion& q, const AdviceInput& in) {
   constexpr const char* units[] = {"calls", "price", "seconds"};
-  constexpr const char* kinds[] = {"policy", "sampled_judge", "other_model", "file_responses", "toy_language_model"};  // CheckKind
+  constexpr const char* kinds[] = {"policy", "sampled_judge", "other_model", "file_responses", "toy_language_model"};  // by CheckKind
   Json json = {{"input", in.name},
                {"found", in.found},
                {"budget", {{"unit", units[static_cast<int>(cost_unit(q))]}, {"amount", budget_of(q)}, {"calls", q.calls}}},
@@ -87,7 +87,7 @@ std::string advice_json(const Advice& a, const AdviceQuestion& q, const AdviceIn
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-// The figure of `judge advise`: gain against cost.
+// Draws the figure of `judge advise`: gain against the cost of a training.
 
 void check_advice_figure(const std::string& path, const std::string& input) {
   figure_format("--figure", path);

@@ -1,4 +1,4 @@
-// Rates a response in one GPU thread: by thresholds and one random word, or by votes drawn one by one. rate_stage.cpp does it on the CPU.
+// Rates a response in one GPU thread: by thresholds and one random word, or by votes drawn one by one. CPU version: rate_stage.cpp.
 #pragma once
 #include <cstdint>
 
@@ -24,7 +24,7 @@ ODRPO_HD Eight load_eight(const std::int32_t* p) {
 #endif
 }
 
-/// Number of thresholds below x, of `stride` ascending ones.
+/// Returns how many of the `stride` thresholds, which ascend, are below x.
 ODRPO_HD int exceeded(const std::int32_t* threshold, int stride, std::int32_t x) {
   int n = 0, rest = stride;
   while (rest > 32) {  // the answer stays in [n, n + rest]
@@ -43,14 +43,14 @@ ODRPO_HD int exceeded(const std::int32_t* threshold, int stride, std::int32_t x)
 
 // Votes on one response in one thread: drawn one by one and counted, never stored. The same bits as by_draws() (rate_stage.cpp).
 
-/// Number of votes for each score: that of score k is at[k stride].
+/// The number of votes for each score; that of score k is stored in at[k stride].
 struct VoteCounts {
   std::uint32_t* at;
   int stride;
   constexpr std::uint32_t& operator[](int score) const { return at[score * stride]; }
 };
 
-/// The inputs for drawing all calls about one response: thresholds of one call's distribution, and where the random words are.
+/// The inputs for drawing all calls about one response: thresholds of one call's distribution, and the arguments of draw() (kernels/random.hpp).
 struct Poll {
   const std::int32_t* threshold;  ///< row of thresholds for one call about the response
   int stride, votes, lowest, levels;
@@ -67,7 +67,7 @@ ODRPO_HD void each_vote(const Poll& poll, F f) {
     Words4 four = draw(poll.key, poll.purpose, poll.step, poll.prompt, poll.first_block + static_cast<std::uint32_t>(first / 4));
     for (int v = first; v < first + 4 && v < poll.votes; ++v) {
       const int outcome = exceeded(poll.threshold, poll.stride, static_cast<std::int32_t>(four.x[0] >> 1));
-      four = {{four.x[1], four.x[2], four.x[3], 0}};  // shifts instead of indexing: an index would cost a stack
+      four = {{four.x[1], four.x[2], four.x[3], 0}};  // shifts instead of an index, which would need a stack
       if (outcome != poll.missing && !f(poll.lowest + outcome)) return;
     }
   }

@@ -5,7 +5,7 @@
 
 namespace odrpo {
 
-/// One judge's scores of all items. The functions take one row per judge, all of the same length.
+/// One judge's scores of all items. The functions below take one such list per judge, all of the same length.
 using JudgeRow = std::vector<double>;
 
 /// Kendall's coefficient of concordance. NaN where undefined.
@@ -41,8 +41,8 @@ struct RankFlip {
   double tie = 0;           ///< share of (item pair, judge) that are ties
 };
 
-/// Counts flips and ties. O(items^2 judges): the judge pairs that disagree on an item pair number (judges for one order) x (judges for the
-/// other).
+/// Counts flips and ties in O(items^2 judges). For each pair of items, the number of judge pairs that disagree is (number of judges with one
+/// order) x (number with the other).
 RankFlip rank_flip(std::span<const JudgeRow> judges);
 
 }  // namespace odrpo

@@ -12,10 +12,10 @@
 namespace odrpo {
 namespace {
 
-constexpr std::uint32_t permutations = 999, permutation_draws = 0x7065726d;  // for a random key unlike those of runs
+constexpr std::uint32_t permutations = 999, permutation_draws = 0x7065726d;  // permutation_draws: makes a random key unlike those of runs
 constexpr std::size_t most_products = 65'536, fewest_prompts = 50, most_rows = 4'096;
-constexpr double reading_holds = 0.01;             // a reading is accepted if the p value within its judges is above this
-constexpr std::uint32_t most_uneven_columns = 16;  // with more columns, only readings in which all judges have equally many are tried
+constexpr double reading_holds = 0.01;             // a reading is accepted if the p value of the test within its judges is above this
+constexpr std::uint32_t most_uneven_columns = 16;  // with more columns, tries only readings with equally many columns for each judge
 
 /// Sums over the responses of one prompt, for each column and each pair of columns.
 struct PromptSums {
@@ -85,8 +85,8 @@ Sample sample_of(const ScoreTable& table) {
   return s;
 }
 
-/// The statistics of the four effects: sums of squared deviations from the mean. The sums are over the columns of each judge, or over the
-/// pairs of columns of each pair of judges.
+/// Computes the test statistics of the four effects: sums of squared deviations from a mean. Sums and means are over the columns of each
+/// judge, or, for correlation, over the pairs of columns of each pair of judges.
 class Statistics {
  public:
   Statistics(const Sample& sample, std::span<const std::uint32_t> judge)
@@ -104,7 +104,7 @@ class Statistics {
   void clear() {
     for (auto* sums : {&rank_, &slope_, &square_, &product_}) std::fill(sums->begin(), sums->end(), 0.0);
   }
-  /// Adds a prompt's sums, with those of its i-th column assigned to column to[i].
+  /// Adds a prompt's sums; its i-th column counts as column to[i].
   void add(const PromptSums& p, std::span<const std::uint32_t> to) {
     const std::size_t n = p.column.size();
     for (std::size_t a = 0; a < n; ++a) {
@@ -136,8 +136,8 @@ class Statistics {
   std::vector<std::vector<std::uint32_t>> columns_, pairs_;  // [judge] its columns; [pair of judges] their pairs of columns
 };
 
-/// p values of value[0] among the values, which are equally likely under the null hypothesis: share that is at least as large, up to
-/// rounding. The p value of all effects together compares the smallest of the four p values in the same way.
+/// Computes p values of value[0], the observed statistics. Under the null hypothesis all elements of `value` are equally likely. A p value is the
+/// share of elements at least as large, up to rounding. For all effects together, the statistic is the smallest of the four p values.
 PermutationTest p_values(const std::vector<std::array<double, column_effects>>& value) {
   const auto count = static_cast<double>(value.size());
   std::vector<double> least(value.size(), 1.0), sorted(value.size());
@@ -196,8 +196,8 @@ std::vector<std::uint32_t> judges_of(const ColumnReading& reading, std::uint32_t
   return judge;
 }
 
-/// The reading with the fewest judges that is accepted (reading_holds). Among equals, first one with equally many calls of each judge, then
-/// the one with the largest p.
+/// Returns the reading with the fewest judges that is accepted (reading_holds). Among equals, it prefers equally many calls of each judge, then
+/// the largest p.
 ColumnReading find_reading(const Sample& sample, std::uint64_t seed) {
   const std::uint32_t n = sample.columns;
   for (std::uint32_t judges = 2; judges < n; ++judges) {

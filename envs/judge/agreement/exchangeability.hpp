@@ -10,8 +10,8 @@
 
 namespace odrpo {
 
-/// An assumption which judge gave column c = 0, 1, …. Either each judge gave m neighbouring columns: judge c / m. Or m judges answered in
-/// turn: judge c % m.
+/// A guess which judge gave the scores of column c = 0, 1, …. Either each judge gave m neighbouring columns: judge c / m. Or m judges
+/// answered in turn: judge c % m.
 struct ColumnReading {
   bool in_turn = false;
   std::uint32_t m = 1;  ///< columns per judge; in turn: number of judges. 1 without in_turn: each column is a judge of its own
@@ -28,7 +28,7 @@ enum class ColumnEffect : std::uint8_t {
 };
 inline constexpr std::size_t column_effects = 4;
 
-/// p values of a permutation test: of each effect, and of all four together (the smallest p, compared with its own permutation values).
+/// p values of a permutation test: one of each effect; and `p` of all four together, for which the smallest of the four is the statistic.
 struct PermutationTest {
   double p = 1;
   std::array<double, column_effects> of{1, 1, 1, 1};  ///< p value of each effect, by ColumnEffect
@@ -36,19 +36,19 @@ struct PermutationTest {
   bool differ() const { return p <= 0.005; }
 };
 
-/// Result of the test, and a description of the columns.
+/// Result of test_exchangeability(): p values, and a description of the columns.
 struct Exchangeability {
-  std::size_t prompts = 0, responses = 0;  ///< number that the test used
+  std::size_t prompts = 0, responses = 0;  ///< numbers of prompts and responses that the test used
   std::uint32_t columns = 0;               ///< N, columns of the file
   PermutationTest test;
   std::vector<double> offset;            ///< [N] mean of (score - mean of the response's calls), levels; NaN without used scores
   double constant_share = 0;             ///< variance of the offsets (divisor n - 1) / mean variance of a response's scores (divisor n)
   std::vector<double> correlation;       ///< [N][N] of residuals: score - mean of the response's calls - offset; NaN if undefined
-  std::optional<ColumnReading> reading;  ///< if columns differ: fewest judges such that no judge's columns differ
+  std::optional<ColumnReading> reading;  ///< if columns differ: the guess with the fewest judges such that no judge's own columns differ
 
   bool differ() const { return test.differ(); }
-  /// Mean correlation of residuals over all pairs of columns of one judge (`one_judge`), or of two judges, by `reading`. Without a
-  /// reading all columns count as one judge's. NaN if there is no such pair.
+  /// Mean correlation of residuals over all pairs of columns of one judge (`one_judge`), or of two judges, as `reading` assigns columns. Without
+  /// a reading, all columns count as one judge's. NaN if there is no such pair.
   double mean_correlation(bool one_judge) const;
 };
 
@@ -59,13 +59,13 @@ inline bool says_who_judged(const ScoreTable& table) { return table.judges.size(
 
 /// Null hypothesis: one judge made all calls. Then any order of the columns of a prompt is equally likely, whatever the distribution of
 /// scores. A call's scores of one prompt may depend on each other. The test is exact: it permutes the columns of each prompt, the same way
-/// for all its responses, 999 times. The statistic of an effect is a sum of squared deviations from the mean, over columns, of: sums of
-/// ranks within a response (constant), covariances with the response's mean (scale), sums of squared ranks (noise). For `correlation` it is
-/// over pairs of columns, of sums of products of ranks. Uses only the columns that all responses of a prompt have. Uses at most
-/// 65,536 / N^2 prompts and about 4,096 responses, evenly chosen, but 50 prompts or more. Smaller differences change no advice.
+/// for all its responses, 999 times. Each statistic is a sum of squared deviations from the mean. `constant`: of the columns' sums of ranks
+/// within a response. `scale`: of their covariances with the response's mean. `noise`: of their sums of squared ranks. `correlation`: of
+/// sums of products of ranks, over pairs of columns. Uses only the columns that all responses of a prompt have. Uses at most
+/// 65,536 / N^2 prompts and about 4,096 responses, evenly chosen, but 50 prompts or more. Differences too small to show there change no advice.
 /// With fewer than two columns, or more than most_tested_columns, p is 1 and only `columns` is set.
 Exchangeability test_exchangeability(const ScoreTable& table, std::uint64_t seed);
-/// The test of test_exchangeability() alone, without offsets and readings. These take most of the time where columns differ.
+/// Returns the p values of test_exchangeability() alone, without offsets and readings, which take most of the time where columns differ.
 PermutationTest test_columns(const ScoreTable& table, std::uint64_t seed);
 
 }  // namespace odrpo

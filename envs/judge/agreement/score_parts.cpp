@@ -1,4 +1,4 @@
-// Adds one response to the sums per judge (severity, repeats, order of samples) and to those of gold; adds one prompt to those of pairs.
+// Adds one response to the sums per judge (severity, repeats, order of samples) and to those of gold; adds one prompt to those of judge pairs.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t codes = 256;
 
-/// Adds a repeat: two or more scores `j` of one response by one judge. The judge has `samples` columns, from `first` on; some may have no
+/// Adds the scores `j` that one judge gave one response, if two or more. The judge has `samples` columns, from `first` on; some may have no
 /// score here.
 void add_repeats(SumRow& to, const ResponseScores& scores, const JudgeScores& j, std::uint32_t first, std::uint32_t samples) {
   const double n = j.n(), squares = std::max(j.square - j.sum * j.sum / n, 0.0);

@@ -15,7 +15,7 @@ namespace {
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : undefined; }
 
-/// Access by name to the sums `total` of some prompts.
+/// Gives access by name (Sum, JudgeSum, ...) to the sums `total` of some prompts.
 struct Totals {
   const ScoreSums& sums;
   std::span<const double> total;
@@ -32,7 +32,7 @@ struct Totals {
 double icc1(const Totals& t) {
   const double k = t[Sum::rows], n = t[Sum::n];
   if (!(k > 1 && n > k)) return undefined;
-  const double usual = (n - t[Sum::n2] / n) / (k - 1);  // stands for the N_i of a balanced design, where rows have equal lengths
+  const double usual = (n - t[Sum::n2] / n) / (k - 1);  // takes the place of the common N_i in the formula for rows of equal length
   const double between = (t[Sum::sum2] - t[Sum::sum] * t[Sum::sum] / n) / (k - 1), within = (t[Sum::square] - t[Sum::sum2]) / (n - k);
   return ratio(between - within, between + (usual - 1) * within);
 }
@@ -75,7 +75,7 @@ double kappa(const Totals& t, std::size_t pair) {
 }
 
 void judges(const Totals& t, ScoreStatistics& out) {
-  double panel = 0, sum = 0, squares = 0;  // judges who share rows with others: number; sums of offsets and squares
+  double panel = 0, sum = 0, squares = 0;  // judges with rows that others scored too: number; sums of offsets and their squares
   for (std::size_t j = 0; j < t.sums.judges; ++j) panel += t.of(j, JudgeSum::panel) > 0;
   const auto offset = [&](std::size_t j) { return out.judge[j].severity * (panel - 1) / panel; };
   for (std::size_t j = 0; j < t.sums.judges; ++j) {

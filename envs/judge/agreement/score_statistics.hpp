@@ -16,7 +16,7 @@ struct ListQuantiles {
   Quantiles w, rank_correlation, mean, sd, skew, kurtosis;
 };
 
-/// Mean and quantiles of a list of values, one for each prompt or row. A row is a response with two or more scores.
+/// Mean and quantiles of a list of values, one value for each prompt or row. A row is a response with two or more scores.
 struct ListStatistics {
   double mean;
   Quantiles quantile;
@@ -26,7 +26,7 @@ struct ListStatistics {
 struct JudgeStatistics {
   double level;            ///< mean of its scores
   double severity;         ///< mean over rows of (its mean - mean of the other judges' means); above 0: it scores higher
-  double severity_share;   ///< its part of ScoreStatistics::severity_share, which is the sum over judges
+  double severity_share;   ///< the judge's part of ScoreStatistics::severity_share, which is the sum of these parts
   double equal_repeats;    ///< share of pairs of its calls on a response that are equal
   double repeat_sd;        ///< sd of its calls around their mean, pooled over responses (ddof 1)
   double drift;            ///< slope of its score over the order of its samples, within responses; levels per sample

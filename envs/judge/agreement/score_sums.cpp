@@ -12,7 +12,7 @@
 namespace odrpo {
 namespace {
 
-constexpr std::size_t most_sums = 4'000'000;  // most entries of ScoreSums::row: 32 MB
+constexpr std::size_t most_sums = 4'000'000;  // most elements of ScoreSums::row: 32 MB
 
 /// Counts the scores of all rows by level, and computes each level's mid-rank among them.
 void add_margins(const ScoreTable& table, ScoreSums& sums) {
@@ -59,7 +59,7 @@ void add_agreement(SumRow& to, const PromptStatistics& s) {
   sums.most_columns = std::max(sums.most_columns, n);
 }
 
-/// Sum over ordered pairs of a row's n scores of (v - v')^2 / (n - 1), v = values[level - 1].
+/// Returns the sum over ordered pairs of a row's n scores of (v - v')^2 / (n - 1), where v = values[level - 1].
 double apart(const ResponseScores& scores, const std::vector<double>& values) {
   const auto value = [&](double level) { return values[static_cast<std::size_t>(level) - 1]; };
   const double first = value(scores.level[0]), n = scores.n();

@@ -9,7 +9,7 @@
 namespace odrpo {
 
 /// Sums over the responses of some prompts. A row is a response with two or more readable scores. Scores are levels; those compared with
-/// gold (the true score, if the file has one) are in the file's units.
+/// gold (the true score, if the file has one) are in the file's units. A prompt has M responses and N columns (PromptStatistics).
 enum class Sum : std::uint8_t {
   responses,         ///< number of responses with a score
   scores,            ///< number of scores
@@ -95,7 +95,7 @@ inline constexpr std::size_t most_summed_judges = 256;   ///< with more judges t
 inline constexpr std::size_t most_paired_judges = 12;    ///< with more judges there are no sums per pair
 inline constexpr std::size_t most_summed_columns = 256;  ///< with more columns the sums over full rows are omitted
 
-/// A list of values in ascending order, each with the unit (group of prompts) it comes from. Quantiles of a resample are read from it.
+/// A list of values in ascending order, each with its unit (ScoreSums: a prompt or a group of prompts). Quantiles of a resample are read from it.
 struct UnitValues {
   std::vector<double> value;        ///< ascending
   std::vector<std::uint32_t> unit;  ///< [items]
@@ -118,15 +118,15 @@ struct ScoreSums {
                                pair_width = static_cast<std::size_t>(PairSum::fixed);
   std::size_t at(std::size_t judge, JudgeSum s) const { return at(Sum::fixed) + judge * judge_width + static_cast<std::size_t>(s); }
   std::size_t pairs() const { return judges <= most_paired_judges ? judges * (judges - 1) / 2 : 0; }
-  /// Pairs a < b are in the order (0, 1), (0, 2), …, (1, 2), …
+  /// Index of a sum of judge pair number `pair` in the sums of a unit. Pairs a < b are in the order (0, 1), (0, 2), …, (1, 2), …
   std::size_t at_pair(std::size_t pair, PairSum s) const {
     return at(Sum::fixed) + judges * judge_width + pair * pair_width + static_cast<std::size_t>(s);
   }
-  std::size_t at_column(std::size_t column) const { return at_pair(pairs(), PairSum::prompts) + column; }  ///< over full rows: levels
-  std::size_t at_margin(std::size_t level) const { return at_column(columns) + level; }                    ///< number of scores in rows
-  /// Two sums for each level, over the calls with this score about responses with gold: their number, the sum of gold.
+  std::size_t at_column(std::size_t column) const { return at_pair(pairs(), PairSum::prompts) + column; }  ///< sum of its levels, full rows
+  std::size_t at_margin(std::size_t level) const { return at_column(columns) + level; }                    ///< number of its scores, all rows
+  /// Index of two sums for a level, over the calls with this score about responses with gold: their number, the sum of gold.
   std::size_t at_gold_of(std::size_t level) const { return at_margin(levels) + 2 * level; }
-  /// Two sums for each level, over the calls about responses whose gold is this level: their number, the sum of scores.
+  /// Index of two sums for a level, over the calls about responses whose gold is this level: their number, the sum of scores.
   std::size_t at_scores_of(std::size_t level) const { return at_gold_of(levels) + 2 * level; }
   std::size_t width() const { return at_scores_of(levels); }
 };
@@ -182,8 +182,8 @@ void add_pairs(SumRow& to, const JudgeMeans& means);
 
 
 
-/// Computes the sums of all prompts, in at most `most_units` units (fewer if a unit has many sums, to limit memory). One pass over the
-/// ratings for the mid-ranks of levels, and one for the sums.
+/// Computes the sums of all prompts, in at most `most_units` units (fewer if a unit has many sums, to save memory). Reads the ratings twice:
+/// for the mid-ranks of levels, then for the sums.
 ScoreSums sum_scores(const ScoreTable& table, std::size_t most_units);
 
 }  // namespace odrpo

@@ -12,7 +12,7 @@
 namespace odrpo {
 namespace {
 
-/// Appends n standard normals, drawn with (purpose, step, prompt): two per random block.
+/// Appends n standard normals from draw() with (purpose, step, prompt): two per counter block of the random generator.
 void append_normals(std::vector<double>& out, std::size_t n, std::uint64_t seed, Purpose purpose, std::uint32_t step,
                     std::uint32_t prompt) {
   for (std::uint32_t block = 0; n > 0; ++block) {
@@ -45,7 +45,7 @@ void append_replacements(std::vector<Replacement>& out, const Outliers& outliers
   }
 }
 
-/// Index in LatentNormals of the next prompt, response and call.
+/// Indices in LatentNormals of the next prompt, response and call.
 struct Cursor {
   std::size_t prompt = 0, response = 0, call = 0;
 };

@@ -9,7 +9,7 @@
 
 namespace odrpo {
 
-/// A table with no prompts yet: scores 1..levels, and `judges` judges with `calls` columns each. Two or more judges are named "1", "2", ….
+/// Makes a table without prompts: scores 1..levels, and `judges` judges with `calls` columns each. Two or more judges are named "1", "2", ….
 ScoreTable panel_columns(int levels, int judges, int calls);
 
 /// Size of a full table: every judge scores each of prompts x responses `calls` times.
@@ -28,12 +28,12 @@ struct DrawnScores {
 /// responses and the seed, not on the number of prompts. Throws Failure(Exit::limits) for 2^32 responses or scores, or more.
 DrawnScores draw_scores(const LatentScale& judge, const ScoreShape& shape, std::uint64_t seed, const Outliers& outliers = {});
 
-/// Draws a table in the shape of `like`. It has all prompts of `like`, `repeats` times one after the other. It has a score wherever `like`
-/// has a readable one. Judge j of `like` is judge j of `judge`; values are those of `like`.
+/// Draws a table with the prompts and responses of `like`, all of them `repeats` times one after the other. It has a score wherever `like`
+/// has a readable one. Judge j of `like` is judge j of `judge`; the score values are those of `like`.
 DrawnScores draw_scores(const LatentScale& judge, const ScoreTable& like, int repeats, std::uint64_t seed, const Outliers& outliers = {});
 
-/// Standard normals of LatentScale, in order of the table: b of prompts, e and z of responses, u of (response, judge), eps of calls.
-/// `replacement` has what outliers do with each call; empty without outliers.
+/// The standard normals of LatentScale for a whole table, in its order. b: of prompts; e, z: of responses; u: of (response, judge); eps: of
+/// calls. `replacement` says what outliers do with each call; empty without outliers.
 struct LatentNormals {
   std::vector<double> b, e, z, u, eps;
   std::vector<Replacement> replacement;
@@ -45,7 +45,7 @@ class ScoreDraws {
   ScoreDraws(const ScoreTable& like, int repeats, std::uint64_t seed);
   /// Sets the outliers of the next tables. At first there are none.
   void set_outliers(const Outliers& outliers);
-  /// The table of draw_scores(judge, like, repeats, seed, outliers), valid until the next call. 6e7 scores a second.
+  /// Returns the table of draw_scores(judge, like, repeats, seed, outliers); it is valid until the next call. 6e7 scores a second.
   const ScoreTable& scores(const LatentScale& judge);
 
  private:

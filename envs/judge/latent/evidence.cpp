@@ -1,4 +1,4 @@
-// One pass over the scores.
+// Finds what a table of scores can determine; takes prompts or judges out of a table.
 #include "envs/judge/latent/evidence.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace odrpo {
 namespace {
 
-/// [J] 1 = the judge gives two different levels or more.
+/// Returns for each judge 1 if it gives two different levels or more, else 0.
 std::vector<std::uint8_t> which_vary(const ScoreTable& table) {
   std::vector<std::uint8_t> first(table.judges.size(), 0), vary(table.judges.size(), 0);
   for (const auto& response : table.responses)
@@ -31,7 +31,7 @@ std::vector<std::uint8_t> which_vary(const ScoreTable& table) {
 Evidence evidence_of(const ScoreTable& table) {
   Evidence e;
   const std::vector<std::uint8_t> vary = which_vary(table);
-  std::uint32_t seen = 0, groups = 0;  // judges with scores; prompts with two responses
+  std::uint32_t seen = 0, groups = 0;  // judges with scores; prompts with two responses that have scores
   std::vector<std::uint8_t> has(table.judges.size(), 0);
   for (const auto& prompt : table.prompts) {
     int first = 0, responses = 0;
@@ -189,18 +189,19 @@ ScoreTable keep_judges(ScoreTable table, const std::vector<bool>& kept) {
     out.responses.push_back({first, static_cast<std::uint32_t>(out.level.size()) - first, r.gold});
   }
   out.values = std::move(table.values), out.prompts = std::move(table.prompts), out.notes = std::move(table.notes);
+  out.warnings = std::move(table.warnings);
   out.sample_ids = table.sample_ids;
   return out;
 }
 
 ScoreTable heard_judges(ScoreTable table) {
   std::vector<bool> heard;
-  for (const auto& judge : table.judges) {
-    heard.push_back(judge.ratings > judge.unreadable);
-    if (!heard.back()) table.notes.push_back("judge " + printable_text(judge.name, "") + " gave no score that could be read, and is left out");
-  }
-  const auto count = std::count(heard.begin(), heard.end(), true);
-  return count == 0 || count == static_cast<std::ptrdiff_t>(heard.size()) ? table : keep_judges(std::move(table), heard);
+  for (const auto& judge : table.judges) heard.push_back(judge.ratings > judge.unreadable);
+  if (std::find(heard.begin(), heard.end(), true) == heard.end() || std::find(heard.begin(), heard.end(), false) == heard.end()) return table;
+  for (std::size_t j = 0; j < heard.size(); ++j)
+    if (!heard[j])
+      table.notes.push_back("judge " + printable_text(table.judges[j].name, "") + " gave no score that could be read, and is left out");
+  return keep_judges(std::move(table), heard);
 }
 
 }  // namespace odrpo

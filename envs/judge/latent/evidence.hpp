@@ -30,34 +30,34 @@ void refuse_what_says_nothing(const ScoreTable& table, const Evidence& evidence)
 /// True if some judge scored some response twice or more.
 bool scored_twice(const ScoreTable& table);
 
-/// The numbers 0, 1, .., n - 1.
+/// Returns the list 0, 1, .., n - 1.
 std::vector<std::uint32_t> numbers_to(std::size_t n);
 
-/// What a choice of prompts may have only so many of.
+/// The quantity of which thinned() keeps at most a given number: ratings or responses.
 enum class PromptSize { ratings, responses };
 
-/// Returns `prompts` if they have at most `most` ratings (or responses) together; else a fixed random choice of them that has. If no prompt
-/// is small enough, the smallest one. Increasing.
+/// Returns `prompts` if they have at most `most` ratings (or responses) together; else a random choice of them with at most that number. The
+/// choice is always the same. If each prompt alone has more, returns the smallest one. Indices are increasing.
 std::vector<std::uint32_t> thinned(const ScoreTable& table, const std::vector<std::uint32_t>& prompts, PromptSize size, std::uint64_t most);
 
-/// How often each judge gives each level in these prompts (which may repeat), as shares: [J][K], rows sum to 1. A judge without scores
+/// Returns the share of each level among each judge's scores of these prompts (which may repeat): [J][K], rows sum to 1. A judge without scores
 /// has equal shares.
 std::vector<double> level_shares(const ScoreTable& table, std::span<const std::uint32_t> prompts);
 
-/// A table that has only these prompts. It keeps all columns and judges, but not the judges' counts of blank cells.
+/// Returns a table that has only these prompts. It keeps all columns and judges, but not the judges' counts of blank cells.
 ScoreTable take_prompts(const ScoreTable& table, std::span<const std::uint32_t> prompts);
 
 // Leaves judges out of a table of scores.
 
-/// The table with the ratings and columns of those judges j only for whom kept[j] is true. All responses stay, even without ratings.
+/// Returns the table with ratings and columns only of judges j for whom kept[j] is true. All responses stay, even without ratings.
 ScoreTable keep_judges(ScoreTable table, const std::vector<bool>& kept);
 
-/// The table without judges of whom no answer could be read, with a note for each. If no answer at all could be read, all stay.
+/// Returns the table without judges of whom no answer could be read, with a note for each. If no answer of any judge could be read, all stay.
 ScoreTable heard_judges(ScoreTable table);
 
 // The moments of a fit: statistics of a table that scores of the fitted judge should reproduce (method of simulated moments).
 
-/// Statistics of a table.
+/// The moments: statistics of a table.
 enum class Moment : int {
   median_w,       ///< median over prompts of Kendall's W
   mean_w,         ///< mean over prompts of Kendall's W
@@ -80,11 +80,11 @@ enum class Moment : int {
   // means. A column's mean is over the table. For a panel it is over the prompt, because judges may be severe towards a prompt
   halves_sd,           ///< standard deviation of the difference of the two means, levels
   halves_correlation,  ///< correlation of the two means over responses
-  halves_worth,        ///< independent calls that a half is worth: mean square difference of two calls / that of two halves
+  halves_worth,        ///< number of independent calls that a half is worth: mean square difference of two calls / that of two halves
 };
 inline constexpr int moment_count = 18;
 using Moments = std::array<double, moment_count>;  ///< NaN = undefined
-inline constexpr int first_row_moment = 8;  ///< from this number on, moments are moments of rows
+inline constexpr int first_row_moment = 8;  ///< the first moment of rows; all later ones are moments of rows too
 
 /// Least difference in levels of two calls that are far apart, on a scale of `levels` levels.
 int far_levels(int levels);
@@ -101,23 +101,23 @@ struct PromptMoments {
   double far = 0, far_lowest = 0, far_highest = 0, far_rows = 0;  ///< pairs far apart; rows with a pair far apart
   double second = 0, third = 0;                   ///< sums over rows of the second and third central moment
   double difference2 = 0, difference4 = 0;        ///< sums over pairs of the difference^2 and ^4
-  double all_pairs = 0, centred2 = 0;             ///< pairs of calls about a response; sum of squared differences without column means
+  double all_pairs = 0, centred2 = 0;             ///< pairs of calls about a response; their squared differences after subtracting column means
   double a = 0, b = 0, aa = 0, bb = 0, ab = 0;    ///< sums over responses: mean of first half a, of second half b, products
 };
 
 enum class MomentSet { fitted, with_rows };  ///< with_rows adds the moments of rows, which take longer
-/// Computes the sums of each prompt.
+/// For each prompt, computes the sums from which moments_of() computes the moments. With MomentSet::fitted, the sums for moments of rows stay 0.
 std::vector<PromptMoments> prompt_moments(const ScoreTable& table, MomentSet set = MomentSet::fitted);
 
-/// Moments over the prompts with these indices, which may repeat.
+/// Computes the moments from the sums of the prompts with indices `which`, which may repeat; the second form: of all prompts of a table.
 Moments moments_of(std::span<const PromptMoments> prompts, std::span<const std::uint32_t> which);
 Moments moments_of(const ScoreTable& table, MomentSet set = MomentSet::fitted);
 
-/// How far a simulated moment may be from the table's value, `observed`: .02; for standard deviations .02 (K - 1) / 4 levels. For moments
+/// Returns how far a simulated moment may be from the table's value, `observed`: .02; for standard deviations .02 (K - 1) / 4 levels. For moments
 /// of rows see docs/judge.md.
 double moment_tolerance(Moment moment, int levels, double observed = 0);
 
-/// Standard errors of the moments by a bootstrap over prompts, 200 resamples. NaN for a moment that is undefined in some resample.
+/// Estimates the standard errors of the moments by a bootstrap over prompts, 200 resamples. NaN for a moment that is undefined in some resample.
 Moments sampling_errors(std::span<const PromptMoments> prompts, std::uint64_t seed);
 
 }  // namespace odrpo

@@ -19,7 +19,7 @@ constexpr std::uint64_t most_scores_fitted = 300'000;
 constexpr double simulated_scores = 500'000;
 constexpr std::uint32_t fewest_prompts_for_errors = 10;  // with fewer prompts, resamples say too little about errors
 
-/// Converts the fitted parameters to the vector that least squares varies, and back. Has starting values and bounds.
+/// Converts the fitted parameters to the vector that least squares varies, and back. Holds starting values and bounds.
 struct Free : FreeParameters {
   LatentScale at(const Vector& v) const {
     LatentScale judge;
@@ -46,7 +46,7 @@ struct Free : FreeParameters {
   Bounds bounds() const { return {choose(-4.5, -7, 0, 0), choose(3, 5, 4, 400), choose(0.05, 0.1, 0.03, 0.03)}; }
 };
 
-/// Weighted differences of simulated from observed moments: the residuals of the fit. Undefined moments give 0.
+/// Computes the residuals of the fit: weighted differences of simulated and observed moments. Undefined moments give 0.
 struct Residuals {
   Vector weight, target;
   Vector operator()(const Moments& simulated) const {
@@ -73,7 +73,7 @@ Residuals residuals_to(const Moments& observed, int levels) {
   return r;
 }
 
-/// Covariance of the residuals over resamples of prompts: [residuals][residuals]. Each resample sets the thresholds by its own frequencies.
+/// Computes the covariance of the residuals over resamples of prompts, [residuals][residuals]. Each resample sets thresholds by its own frequencies.
 std::vector<Vector> covariance(const ScoreTable& table, const Residuals& residual, const LatentScale& judge, const Outliers& outliers,
                                int repeats, std::uint64_t seed) {
   constexpr std::uint32_t resamples = 100;
@@ -106,7 +106,7 @@ std::vector<Vector> covariance(const ScoreTable& table, const Residuals& residua
   return sum;
 }
 
-/// Standard errors of the parameters, from (J' J)^-1 J' covariance J (J' J)^-1, J' = `slope`. NaN if the moments do not determine one.
+/// Returns the standard errors of the parameters, from (J' J)^-1 J' covariance J (J' J)^-1, J' = `slope`. NaN if the moments do not determine one.
 Vector standard_errors(const std::vector<Vector>& slope, const std::vector<Vector>& covariance) {
   const std::size_t n = slope.size();
   Vector square(n * n), error(n, undefined);
@@ -189,7 +189,7 @@ LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& opti
   const bool intervals = options.intervals && fit.prompts >= fewest_prompts_for_errors;
   const OutlierSearch search{free, options.whole != nullptr ? &options.whole->outliers : nullptr, intervals, options.seed};
   if (search.known != nullptr ? search.known->any() : options.outliers) found = fit_outliers(table, fit.judge, search);
-  if (options.whole == nullptr && found.outliers.any()) {  // keeps the alternative, with or without outliers, if it fits too
+  if (options.whole == nullptr && found.outliers.any()) {  // stores the alternative, with or without outliers, if it fits too
     settle_thresholds(found.judge, table.levels(), shares_without(found.outliers, table.values.size(), share));
     const Moments without = fit.simulated, with = moments_of(draw_scores(found.judge, table, 2, options.seed, found.outliers).table, MomentSet::with_rows);
     if (rows_fit(found.chosen ? without : with, fit.observed, sampling_errors(prompts, options.seed), table.levels()))

@@ -22,15 +22,15 @@ struct LatentFitOptions {
   bool intervals = true;               ///< compute standard errors and intervals; they do not change the fitted judge
   std::uint64_t seed = 1;              ///< seed of the simulated scores, and of the resamples for standard errors
   bool outliers = true;                ///< look for outliers
-  const LatentFit* whole = nullptr;    ///< for a part of a table: the fit of the complete one; only its kinds of outliers are estimated
+  const LatentFit* whole = nullptr;    ///< for a part of a table: the fit of the whole table; only kinds of outliers found there are estimated
 };
 
 /// A fitted parameter: one of the four numbers of LatentScale, or the share of a kind of outlier.
 struct LatentParameter {
   double value = 0;
   bool fitted = false;
-  double error = 0;          ///< standard error; NaN: not fitted, not asked for, at the bound 0, or fewer than 10 prompts
-  double low = 0, high = 0;  ///< 95 % interval; NaN: not fitted, not asked for, or fewer than 10 prompts
+  double error = 0;          ///< standard error; NaN: not fitted, no interval asked for, value at the bound 0, or fewer than 10 prompts
+  double low = 0, high = 0;  ///< 95 % interval; NaN: not fitted, no interval asked for, or fewer than 10 prompts
   bool at_end = false;       ///< the search stopped at a bound other than 0; the true value may lie beyond
   std::string reason;        ///< why it is not fitted, a clause without a full stop; empty if it is fitted
 };
@@ -47,14 +47,14 @@ struct LatentFit {
   Outliers outliers;  ///< of the judge; all 0 where the scores show none
   LatentParameter prompt_share, sigma, spread, judge_sigma;
   std::array<LatentParameter, all_outliers.size()> outlier;  ///< shares of `outliers`, by kind
-  /// The alternative that was not chosen (with outliers instead of without, or the reverse), if its moments of rows also fit the table. One
-  /// with outliers is kept only if it raised 2 log likelihood by more than half of the necessary amount.
+  /// The alternative to the result (with outliers if that has none, or the reverse), if its moments of rows also fit the table. An alternative
+  /// with outliers must raise 2 log likelihood by more than half of what fit_outliers() demands.
   std::optional<LatentModel> other;
   Moments observed{}, simulated{};                           ///< moments of the table and of the judge's scores; NaN = undefined
   double distance = 0;              ///< sum over moments of ((simulated - observed) / tolerance)^2, weighted (fit.cpp)
   std::uint32_t prompts = 0, responses = 0,
-                scores = 0;  ///< numbers that were used: of a table with more than 300,000 scores, only random prompts
-  int evaluations = 0;       ///< number of simulated tables
+                scores = 0;  ///< numbers that were used; of a table with more than 300,000 scores only random prompts are
+  int evaluations = 0;       ///< number of tables that were simulated
 };
 
 /// Fits the judge whose simulated scores have nearly the moments of the table (method of simulated moments). Minimises the squares of
@@ -73,11 +73,11 @@ struct FreeParameters {
 
 /// Result of the search for outliers.
 struct OutlierFit {
-  bool chosen = false;                                     ///< false: none found; the rest is then the best rejected kind, if near
-  Outliers outliers;                                       ///< all 0 if no kind was near, that is above half of the necessary rise
-  LatentScale judge;                                       ///< with these outliers, by maximum likelihood; of the judges that were used
-  std::array<double, all_outliers.size()> low{}, high{};   ///< 95 % intervals of the shares, over prompts; 0 where there are none
-  std::array<std::array<double, all_outliers.size()>, all_outliers.size()> covariance{};  ///< of the shares; NaN = not known
+  bool chosen = false;                                     ///< false: none found; the rest is then about the best rejected kind, if that was near
+  Outliers outliers;                                       ///< all 0 if none was near: raised 2 log likelihood by over half of the demanded rise
+  LatentScale judge;                                       ///< the judge with these outliers, by maximum likelihood; only the judges that were used
+  std::array<double, all_outliers.size()> low{}, high{};   ///< 95 % intervals of the shares, from the scatter between prompts; 0 where there are none
+  std::array<std::array<double, all_outliers.size()>, all_outliers.size()> covariance{};  ///< of the shares, [kind][kind]; NaN = not known
 };
 
 /// Options of the search for outliers.
@@ -107,8 +107,8 @@ struct CheckedMoment {
 /// Does a statistic of the fitted judge agree with the file?
 enum class FitVerdict {
   holds,      ///< |simulated - observed|, mean over both folds, is within the tolerance
-  may_hold,   ///< it exceeds the tolerance by less than two standard errors
-  misses,     ///< it exceeds the tolerance by more
+  may_hold,   ///< the difference exceeds the tolerance by less than two standard errors
+  misses,     ///< the difference exceeds the tolerance by more than that
   undefined,  ///< the statistic has no value
 };
 

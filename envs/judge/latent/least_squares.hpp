@@ -23,7 +23,7 @@ using ResidualFunction = std::function<Vector(const Vector&)>;
 /// Derivatives d residual / d parameter at `at`, [parameters][residuals], by central differences clipped to the bounds.
 std::vector<Vector> slopes(const ResidualFunction& residual, const Bounds& bounds, const Vector& at);
 
-/// The minimum that was found, and the residuals there.
+/// Result of least_squares(): the parameters at the minimum, and the residuals there.
 struct LeastSquares {
   Vector at, residual;
 };

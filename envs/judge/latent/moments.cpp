@@ -169,7 +169,7 @@ void add_rows(const PromptMoments& m, PromptMoments& all) {
   all.a += m.a, all.b += m.b, all.aa += m.aa, all.bb += m.bb, all.ab += m.ab;
 }
 
-// Sets the moments of rows from their sums over all prompts; NaN if there is no pair of calls.
+// Sets the moments of rows from the sums over all prompts, `all`; NaN if there is no pair of calls.
 void set_row_moments(const PromptMoments& all, double far_prompts, Moments& out) {
   const auto set = [&](Moment m, double value) { out[static_cast<std::size_t>(m)] = all.pairs > 0 ? value : undefined; };
   const double n = all.rows, mean_a = all.a / n, mean_b = all.b / n, aa = all.aa / n - mean_a * mean_a, bb = all.bb / n - mean_b * mean_b,

@@ -1,5 +1,5 @@
 // Finds outliers by maximum likelihood, with BHHH steps inside bounds, forward selection of kinds, and sandwich intervals. In this file a
-// "score" g of a prompt is also the derivative of its log-likelihood; BHHH uses the sum of outer products of these as Hessian.
+// "score" g of a prompt also means the derivative of its log-likelihood. BHHH takes the sum of outer products of these as the Hessian.
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -16,10 +16,10 @@ namespace odrpo {
 namespace {
 
 constexpr std::uint64_t most_scores_searched = 10'000;
-constexpr std::size_t most_thresholds = 64;  // of all judges together: each costs time, and outliers are the same for all
-constexpr std::uint32_t most_calls = 16;  // used scores of a response, all judges together; but at least two of each judge
+constexpr std::size_t most_thresholds = 64;  // most thresholds of all judges together: each costs time, and outliers are the same for all judges
+constexpr std::uint32_t most_calls = 16;  // most scores of a response that are used, all judges together; at least two of each judge are
 constexpr std::size_t most_kinds = 4;
-constexpr int first_steps = 4;           // steps of each climb at first; only the best climbs continue
+constexpr int first_steps = 4;           // number of steps of each climb at first; only the best climbs continue
 constexpr std::size_t most_climbs = 3;
 constexpr int tables_of_trial = 10;
 constexpr int fewest_far = 5;  // a kind needs so many responses with two calls far apart
@@ -32,7 +32,7 @@ constexpr std::size_t place_of(Outlier kind) { return smooth_parameters + static
 
 using Point = std::array<double, parameters>;
 
-/// State of a climb of the likelihood.
+/// State of a climb: one maximisation of the likelihood.
 struct Climbed {
   Point at{};
   std::vector<std::size_t> free;  // indices in `at` of the free parameters
@@ -40,7 +40,7 @@ struct Climbed {
   double sum = 0;
 };
 
-/// Distance of grid points of x that suits the judge's sigma.
+/// Returns the distance of grid points of x that suits the judge's sigma.
 double spacing_of(const LatentScale& judge) { return std::clamp(0.6 * judge.sigma, 0.03, 0.125); }
 
 /// A second start of the search with nearly constant noise. The likelihood has two local maxima: noise that varies much between responses,
@@ -106,7 +106,7 @@ class Search {
   std::vector<std::size_t> free_;
 };
 
-// Derivatives d log-likelihood of a prompt / d parameter, for the parameters `of`: [parameter][prompt]. `base`: log-likelihoods at `at`.
+// Computes d log-likelihood of a prompt / d parameter for the parameters `of`: [parameter][prompt]. `base`: log-likelihoods at `at`.
 std::vector<Vector> Search::scores(const Point& at, const std::vector<std::size_t>& of, const Vector& base, std::span<const double> share) const {
   std::vector<Vector> out;
   for (const std::size_t i : of) {
@@ -162,8 +162,8 @@ Climbed Search::climb(std::vector<std::size_t> free, Point at, int most_steps) c
   return now;
 }
 
-// Robust score test of the parameter `place`, a share that is 0. Returns the statistic in sds; it is positive if a larger share raises the
-// likelihood. `g` has the scores of the free parameters.
+// Tests (robust score test) if parameter `place`, a share that is 0, should be larger. Returns the statistic in sds: above 0, larger shares raise the
+// likelihood. `g` has the derivatives of each prompt's log-likelihood by the free parameters.
 double Search::score_test(const Climbed& from, const std::vector<Vector>& g, std::size_t place) const {
   const Vector of = scores(from.at, {place}, from.prompt, share_).front();
   const std::size_t n = g.size();
@@ -188,7 +188,7 @@ RowEnd end_of(Outlier kind) {
   return kind == Outlier::low || kind == Outlier::veto ? RowEnd::lowest : kind == Outlier::high ? RowEnd::highest : RowEnd::any;
 }
 
-/// Numbers of responses with two calls far apart, by RowEnd: one call at the lowest level, one at the highest, any. The two calls are by
+/// Counts responses with two calls far apart, by RowEnd: with one call at the lowest level, one at the highest, anywhere. The two calls are by
 /// one judge if rows_of_judges().
 std::array<int, 3> far_responses(const ScoreTable& table) {
   const int levels = table.levels(), far = far_levels(levels);

@@ -95,7 +95,7 @@ std::vector<double> OutlierLikelihood::operator()(const LatentScale& judge, cons
   const double mirror = outliers[Outlier::mirror], uniform = outliers[Outlier::uniform] / static_cast<double>(levels_), high = outliers[Outlier::high],
                smooth = (1 - high) * (1 - outliers[Outlier::uniform]);
 
-  // P(level | x, z, u) of a call of each judge, before veto and low: [judge][level][cells], cell = (u, z, x)
+  // P(level | x, z, u) of a call of each judge, before outliers veto and low: [judge][level][cells], cell = (u, z, x)
   std::vector<double> f(judges_ * levels_ * cells);
   std::vector<double> row(levels_);
   for (std::size_t j = 0; j < judges_; ++j)

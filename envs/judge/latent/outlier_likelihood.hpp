@@ -22,7 +22,7 @@ class OutlierLikelihood {
   std::size_t prompts() const { return first_.size() - 1; }
 
  private:
-  /// The normal distribution function by cubic interpolation of a table. Error: 2e-10 absolute; at -38 relative 3e-4.
+  /// Looks up the normal distribution function in a table, with cubic interpolation. Error: 2e-10 absolute; at -38 relative 3e-4.
   class NormalTable {
    public:
     NormalTable();

@@ -1,4 +1,4 @@
-// Computes one row of a softmax policy with a tile, on a device or on the host backend, to the bits of policies/softmax/softmax_stage.cpp.
+// Computes rows of a softmax policy (parameters, logits) with a tile, on a device or the host backend, with the bits of softmax_stage.cpp.
 // A tile (kernels/device/tile_threads.hpp) deals actions to its eight lanes in turn: lane l has actions l, l + 8, l + 16, ….
 #pragma once
 #include <cstdint>
@@ -9,21 +9,21 @@
 
 namespace odrpo::device {
 
-/// One row of parameters and its moments of Adam, `width` (a multiple of 32) floats each; see TableRows.
+/// One row of parameters and its moments of Adam, `width` (a multiple of 32) floats each; see TableRows in stages.hpp.
 struct Row {
   float *theta, *m, *v;
   int width, used;
   float unused;
 };
 
-/// The pending steps of one row, and the decay of its moments over them; see RowVisit.
+/// The n pending steps of one row (Adam steps not yet applied), and the decay of its moments over them; see RowVisit in stages.hpp.
 struct Pending {
   int n;
   const PendingStep* steps;
   float keep1, keep2;
 };
 
-/// Applies a row's pending steps and writes the row to `to`, which may be the row itself. (catch_up of softmax_stage.cpp)
+/// Applies a row's pending steps and writes the parameters to `to`, which may be row.theta. Same bits as catch_up in softmax_stage.cpp.
 template <class O>
 ODRPO_HD void catch_up(const O& o, const Row& row, const Pending& pending, float eps, float* to) {
   using F = typename O::F;
@@ -35,7 +35,7 @@ ODRPO_HD void catch_up(const O& o, const Row& row, const Pending& pending, float
       for (int a = 0; a < row.width; a += 8) o.store(to + a, o.load(row.theta + a));
     return;
   }
-  for (int a = 0; a < row.width; a += 8) {  // one vector of 8: more do not fit a thread's registers beside four steps' scalars
+  for (int a = 0; a < row.width; a += 8) {  // one vector of 8: a thread's registers hold no more next to four steps' scalars
     const F m = o.load(row.m + a), root = O::sqrt(o.load(row.v + a));
     F x = o.load(row.theta + a);
     row_math::take_pending(pending.steps, pending.n, four_at_once, [&](const auto& some) { x = row_math::taken(some, x, m, root, eps); });
@@ -45,7 +45,7 @@ ODRPO_HD void catch_up(const O& o, const Row& row, const Pending& pending, float
     for (int a = row.used / 8 * 8; a < row.width; a += 8) o.store(to + a, o.lane() + a >= row.used ? O::splat(row.unused) : o.load(to + a));
 }
 
-/// Updates the moments with a gradient (null = zero). (accumulate of softmax_stage.cpp)
+/// Updates the moments with a gradient (null = zero). Same bits as accumulate in softmax_stage.cpp.
 template <class O>
 ODRPO_HD void accumulate(const O& o, const Row& row, const Pending& pending, float rest1, float rest2, const float* gradient) {
   for (int a = 0; a < row.width; a += 8) {
@@ -55,7 +55,7 @@ ODRPO_HD void accumulate(const O& o, const Row& row, const Pending& pending, flo
   }
 }
 
-/// Plain gradient ascent: theta <- theta + rate gradient. (ascend of softmax_stage.cpp)
+/// Plain gradient ascent: theta <- theta + rate gradient. Same bits as ascend in softmax_stage.cpp.
 template <class O>
 ODRPO_HD void ascend(const O& o, const Row& row, float rate, const float* gradient) {
   for (int a = 0; a < row.width; a += 8) o.store(row.theta + a, o.load(row.theta + a) + rate * o.load(gradient + a));
@@ -69,7 +69,7 @@ ODRPO_HD float highest(const O& o, const float* x, int width) {
   return o.largest(top);
 }
 
-/// 32 values of a row, and their running sums down each lane's column (actions l, l + 8, l + 16, l + 24).
+/// Values x[j] of actions 8 j .. 8 j + 7 (of 32), and sum[j] = x[0] + … + x[j]: lane l adds up its actions l, l + 8, l + 16, l + 24.
 template <class O>
 struct Column {
   typename O::F x[4], sum[4];
@@ -85,7 +85,7 @@ ODRPO_HD Column<O> column_of(const O& o, const float* e) {
   return c;
 }
 
-/// Writes e^(logit - max) to `e`, which may be `logits`; returns their sum in sampling order. (softmax of softmax_stage.cpp)
+/// Writes e^(logit - max) to `e`, which may be `logits`. Returns their sum in sampling order. Same bits as softmax in softmax_stage.cpp.
 template <class O>
 ODRPO_HD float exponents(const O& o, const float* logits, int width, float* e) {
   const float top = highest(o, logits, width);
@@ -98,7 +98,7 @@ ODRPO_HD float exponents(const O& o, const float* logits, int width, float* e) {
   return total;
 }
 
-/// Samples action[rollouts] by inverse CDF, from `words` random words and from e and total of exponents(). (sample of softmax_stage.cpp)
+/// Samples action[rollouts] by inverse CDF, from `words` random words and e and total of exponents(). Same bits as sample in softmax_stage.cpp.
 template <class O>
 ODRPO_HD void sample(const O& o, const float* e, float total, int width, int rollouts, const std::uint32_t* word, int words,
                      std::uint16_t* action) {
@@ -133,7 +133,7 @@ ODRPO_HD void normalise(const O& o, float total, int width, float* e) {
   for (int a = 0; a < width; a += 8) o.store(e + a, o.load(e + a) * inverse);
 }
 
-/// Exact expected quality and entropy (nats) of one row's softmax. (exact of softmax_stage.cpp)
+/// Exact expected quality and entropy (nats) of one row's softmax. Same bits as exact in softmax_stage.cpp.
 struct RowMeans {
   float quality, entropy;
 };
@@ -157,7 +157,7 @@ ODRPO_HD RowMeans row_means(const O& o, const float* logits, const float* qualit
   return {float_math::sum_lanes(o, sq) / sum, float_math::log_positive<float_math::ScalarLane>(sum) - float_math::sum_lanes(o, sx) / sum};
 }
 
-/// Replaces pi by the gradient by the logits, g[a] = sum_i c_i (1[a = a_i] - pi_a). `sum` = the c_i added up eight rollouts at a time.
+/// Replaces pi by the gradient by the logits: g[a] = sum_i c_i (1[a = a_i] - pi_a), c_i = coefficient[i]. `sum`: the c_i, added eight at a time.
 template <class O>
 ODRPO_HD void spread(const O& o, float* pi, int width, const std::uint16_t* action, const float* coefficient, int rollouts, float sum) {
   using F = typename O::F;
@@ -176,7 +176,7 @@ ODRPO_HD void spread(const O& o, float* pi, int width, const std::uint16_t* acti
   }
 }
 
-/// Logits of the linear policy from a prompt's features [F][width]. (linear_logits of softmax_stage.cpp)
+/// Writes the logits of the linear policy from a prompt's features [F][width]. Same bits as linear_logits in softmax_stage.cpp.
 template <class O>
 ODRPO_HD void linear_logits(const O& o, const float* feature, const float* theta, int features, int width, int actions, float* logits) {
   using F = typename O::F;
@@ -193,7 +193,7 @@ ODRPO_HD void linear_logits(const O& o, const float* feature, const float* theta
   }
 }
 
-/// Gradient by the linear policy's parameter f, from the gradients by the logits of `rows` prompts. (linear_gradient of softmax_stage.cpp)
+/// Returns the linear policy's gradient by parameter f from the logits' gradients of `rows` prompts; as linear_gradient in softmax_stage.cpp.
 template <class O>
 ODRPO_HD float linear_gradient(const O& o, const float* features_of_all, const float* logit_gradient, const std::uint16_t* prompt, int rows,
                                int features, int width, int f) {
@@ -209,7 +209,7 @@ ODRPO_HD float linear_gradient(const O& o, const float* features_of_all, const f
   return o.sum(sum);
 }
 
-/// Inner product of two arrays of n floats, added up in 32 lanes; n a multiple of 32. (dot of softmax_stage.cpp)
+/// Inner product of two arrays of n floats, added up in 32 lanes; n a multiple of 32. Same bits as dot in softmax_stage.cpp.
 template <class O>
 ODRPO_HD float dot(const O& o, const float* x, const float* y, int n) {
   using F = typename O::F;

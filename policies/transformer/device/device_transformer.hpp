@@ -23,20 +23,20 @@ class DeviceTransformer {
   DeviceTransformer(const DeviceTransformer&) = delete;
   DeviceTransformer& operator=(const DeviceTransformer&) = delete;
 
-  /// Samples responses to prompts ([prompts][P]); the random word[b][i][t] picks token t. Their log-probabilities become l_old.
+  /// Samples responses to prompts ([prompts][P]); the random word[b][i][t] picks token t. Their log-probabilities become l_old (TransformerLoss).
   void sample(const std::uint16_t* prompt, const std::uint32_t* word);
   /// Forward pass over the present rollouts with the present weights; l_old stays.
   void read_again();
   /// Computes the present rollouts' log-probabilities under the initial weights, for the KL penalty.
   void refer();
-  /// Takes update t (0, 1, … in order) from each response's coefficient[S]; mask[S] = 0 leaves a response out, null = all kept.
+  /// Does update t (call it for 0, 1, … in order). coefficient[S] = A of TransformerLoss; mask[S] = 0 leaves a response out, null = all kept.
   TransformerReport learn(int t, const float* coefficient, const std::uint8_t* mask, const TransformerLoss& loss);
 
   const Rollouts& rollouts() const { return rollouts_; }
   /// The present weights with adapters merged in, copied to the host.
   const NetWeights& weights();
   /// Copies of the state on the host, to write a checkpoint or to fill from one. After filling call restored() with the number of updates
-  /// done. Changes of `initial` do not reach the reference.
+  /// done. Writing to the copy's `initial` does not change the reference of the KL penalty.
   TransformerState state();
   void restored(int updates_done);
 

@@ -41,16 +41,16 @@ struct DevicePass {
   std::vector<Layer> layer;
   float* out;                                          ///< [rows][d]: output of the last layer
   float *site_inverse, *logits, *log_total, *entropy;  ///< [sites]; floats per site: 1, V, 1, 1
-  float *normed, *hidden;                              ///< [rows]; floats per row: d, 4d; scratch of the present stage
+  float *normed, *hidden;                              ///< [rows]; floats per row: d, 4d; scratch memory
 };
 
 /// Arrays of the backward pass and of the update, besides those of DevicePass.
 struct DeviceBackward {
-  float *coefficient, *site_sum, *site_bonus;             ///< [S][response], [sites] twice: TokenCoefficients
+  float *coefficient, *site_sum, *site_bonus;             ///< [S][response], [sites], [sites]; see TokenCoefficients
   float *dx, *dmixed, *dqkv, *along, *dnormed, *dhidden;  ///< [rows]; floats per row: d, d, 3d, heads, d, 4d
   float* dlogits;                                         ///< [sites][V]
   float *gain_parts, *token_parts, *position_parts;       ///< partial sums: [2 layers + 1][64][d], [64][V][d], [8][context][d]
-  float *square_parts, *norm;                             ///< [2048-float stretches of the gradient]; [2]: norm, factor that clips
+  float *square_parts, *norm;                             ///< [number of 2048-float pieces of the gradient]; [2]: norm, factor that clips
   float* scalars;                                         ///< [4] of the present step: UpdateScalars
 };
 inline constexpr int gain_part_count = 64, token_part_count = 64, position_part_count = 8;
@@ -82,7 +82,7 @@ struct DeviceMemory {
 };
 DeviceMemory device_memory_of(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt,
                               MemoryPieces& memory);
-/// Bytes of device_memory_of().
+/// Returns the bytes of the memory that device_memory_of() lays out.
 std::size_t device_bytes(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt);
 /// True if an int can index the largest array of the batch's rows. All other functions here require it.
 bool device_can_count(const TransformerShape& shape, int prompts, int per_prompt);

@@ -50,7 +50,7 @@ void run_layers(Q& q, const DevicePass& p, const DeviceWeights& w, int first, in
   }
 }
 
-/// Queues the logits of `count` sites from `first` on.
+/// Queues the logits of `count` sites (rows whose output chooses tokens) from `first` on.
 template <class Q>
 void run_heads(Q& q, const DevicePass& p, const DeviceWeights& w, int first, int count) {
   const int d = p.shape.width, v = p.shape.vocabulary;
@@ -62,8 +62,8 @@ void run_heads(Q& q, const DevicePass& p, const DeviceWeights& w, int first, int
   else q.product({Product::Way::plain, count, v, d, normed, d, head, v, nullptr, logits, v});
 }
 
-/// Queues the sampling of responses to p.prompt by the random p.word, into p.token, p.length and p.log_probability. With p.shape.end < 0 no
-/// token ends a response.
+/// Queues the sampling of responses to p.prompt by the random words p.word, into p.token, p.length and p.log_probability. With p.shape.end < 0
+/// no token ends a response.
 template <class Q>
 void sample(Q& q, const DevicePass& p, const DeviceWeights& w, float top_p) {
   const int sequences = sequences_of(p.rows), longest = p.shape.response;
@@ -92,8 +92,8 @@ void read(Q& q, const DevicePass& p, const DeviceWeights& w) {
 
 // Backward pass and update: which stage runs on which rows, in order.
 
-/// Queues a norm's backward pass: adds its gradient to dx, and recomputes its output in p.normed. Sums the gradient of its gain over parts
-/// of the rows.
+/// Queues a norm's backward pass: adds its gradient to dx, and recomputes its output in p.normed. The gradient of its gain becomes partial
+/// sums, one for each part of the rows.
 template <class Q>
 void norm_backward(Q& q, const DevicePass& p, const DeviceBackward& b, const device::NormRows& of, int count, const float* inverse,
                    int norm) {
@@ -202,7 +202,7 @@ void adapter_gradient(Q& q, const AdapterTable& table, const float* adapters, co
   }
 }
 
-/// The scalars of step t, after scalars.begin_step(t).
+/// Returns the scalars that update() reads for step t. Call scalars.begin_step(t) first.
 inline UpdateScalars update_scalars(const AdamScalars& scalars, int t) {
   if (scalars.config().kind == OptimizerKind::sgd) return {scalars.rate(), 0, 0, 0};
   const PendingStep now = scalars.pending(t)[0];

@@ -1,4 +1,4 @@
-// Computes causal attention on tiles, forward and backward. An item is one query or one key of one head, and takes eight rows at a time.
+// Computes causal attention on tiles, forward and backward. An item is one query or attention key of one head; it takes eight rows at a time.
 #pragma once
 #include <cstddef>
 
@@ -7,7 +7,7 @@
 
 namespace odrpo::device {
 
-/// The rows q | k | v of all tokens; a head, 8 parts wide, has its columns in each.
+/// Queries, keys and values (q | k | v) of all tokens, a row each. A head has 8 x parts columns in each of the three (8 x parts = head width).
 struct HeadRows {
   FixedRows rows;
   int width, heads;
@@ -18,7 +18,7 @@ ODRPO_HD float head_scale() {
   return 1.0f / __builtin_sqrtf(8.0f * parts);
 }
 
-/// Inner products of `by` with eight rows: lane l gets that of the 8 parts floats at from[l].
+/// Returns the inner products of the vector `by` with eight rows: lane l gets the one with the 8 x parts floats at from[l].
 template <int parts, class O>
 ODRPO_HD typename O::F products_of(const O& o, const typename O::F* by, const float* const* from) {
   typename O::F x[8];
@@ -30,7 +30,7 @@ ODRPO_HD typename O::F products_of(const O& o, const typename O::F* by, const fl
   }
   return o.sums(x);
 }
-/// Adds eight rows to sum[], in order: row l times the weight in lane l.
+/// Adds to sum[] the rows at from[0] .. from[7], in order: row l times lane l of `weight`.
 template <int parts, class O>
 ODRPO_HD void add_rows_by(const O& o, typename O::F weight, const float* const* from, typename O::F* sum) {
   ODRPO_UNROLL
@@ -40,7 +40,7 @@ ODRPO_HD void add_rows_by(const O& o, typename O::F weight, const float* const* 
     for (int c = 0; c < parts; ++c) sum[c] += w * o.load(from[l] + 8 * c);
   }
 }
-/// Addresses of one head's q | k | v at positions j .. j + 7 that a query sees. Positions after the query get the query's own row.
+/// Writes to `from` the addresses of head h's q at positions j .. j + 7 of a sequence. Positions after the query get the query's own row.
 ODRPO_HD void rows_seen(const HeadRows& r, const RowPlace& place, int h, int head_width, int j, const float** from) {
   ODRPO_UNROLL
   for (int l = 0; l < 8; ++l) {
@@ -49,13 +49,13 @@ ODRPO_HD void rows_seen(const HeadRows& r, const RowPlace& place, int h, int hea
   }
 }
 
-/// Item i: head i % heads of row first + i / heads attends to its sequence up to itself. The softmax takes one pass over the keys: when a
-/// larger score comes, it scales the earlier sums down.
+/// Item i computes attention for head i % heads of the token in row first + i / heads, over its sequence up to itself. The softmax takes one
+/// pass over the attention keys: when a larger attention score comes, it scales the earlier sums down.
 template <int parts>
 struct Attend {
   HeadRows in;
   int first;
-  float *mixed, *log_total;  ///< [rows][width]; [rows][heads]: ln sum e^score over scaled scores
+  float *mixed, *log_total;  ///< [rows][width]; [rows][heads]: ln of the sum of e^(scaled attention score)
 
   template <class O>
   ODRPO_HD void run(const Attend& f, const O& o, std::size_t i) {
@@ -98,10 +98,10 @@ struct Attend {
 // Attention's backward pass for tiles, in two launches: gradients of queries, then gradients of keys and values. Each item sums its own
 // gradient alone, in a fixed order.
 
-// The gradient by a scaled score is ds = p (dp - along). Here p = e^(score - log_total), dp = dmixed . v, along = dmixed . mixed = sum p
-// dp.
+// The gradient by a scaled attention score is ds = p (dp - along), with p = e^(score - log_total), dp = dmixed . v, along = dmixed . mixed.
+// `along` equals the sum of p dp over the attention keys.
 
-/// Item i: `along` and dq of head i % heads of the query in row i / heads.
+/// Item i computes `along` and the query's gradient dq for head i % heads of the query in row i / heads.
 template <int parts>
 struct AttendBackwardQuery {
   HeadRows in;
@@ -143,7 +143,7 @@ struct AttendBackwardQuery {
   }
 };
 
-/// Item i: dk and dv of head i % heads of the key in row i / heads, summed in order over all queries that see it. Runs after the queries.
+/// Item i sums dk and dv of head i % heads of the key in row i / heads, in order over the queries. It runs after AttendBackwardQuery.
 template <int parts>
 struct AttendBackwardKey {
   HeadRows in;

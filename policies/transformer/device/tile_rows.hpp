@@ -33,7 +33,7 @@ struct Embed {
   }
 };
 
-/// Input of a norm: x of all rows or, with `sites`, of the sites' rows. Inverses and outputs have one element for each of these, in order.
+/// Input of a norm (RMSNorm): x of all rows or, with `sites`, of the sites' rows. Inverses and outputs have one element for each, in order.
 struct NormRows {
   FixedRows rows;
   bool sites;
@@ -44,7 +44,7 @@ ODRPO_HD std::size_t norm_row(const NormRows& r, std::size_t n) {
   return static_cast<std::size_t>(r.sites ? row_of_site(r.rows, static_cast<int>(n)) : static_cast<int>(n)) * r.width;
 }
 
-/// Item i, for n = first + i: inverse[n] = 1 / sqrt(mean(x^2) + eps) and y[n] = gain x inverse.
+/// Item i computes, for n = first + i: inverse[n] = 1 / sqrt(mean(x^2) + eps) and y[n] = gain x inverse.
 struct Norm {
   NormRows of;
   int first;
@@ -84,8 +84,8 @@ struct NormBackward {
   }
 };
 
-/// The gradient of a norm's gain. Item (part, j): columns 8 j .. 8 j + 7 of part[part] = sum of dy x inverse over that part of the rows, in
-/// order.
+/// The gradient of a norm's gain, in partial sums. Item (part, j) computes columns 8 j .. 8 j + 7 of part[part]: the sum of dy x inverse over
+/// that part of the rows, in order.
 struct GainParts {
   NormRows of;
   int count, parts;
@@ -105,7 +105,7 @@ struct GainParts {
   }
 };
 
-/// Item i: floats 8 i .. 8 i + 7 of `to` += the sum of `parts` arrays that lie `stride` floats apart, in order.
+/// Item i: floats 8 i .. 8 i + 7 of `to` += the sum of the same floats of `parts` arrays, `stride` floats apart, in order.
 struct AddParts {
   int parts;
   std::size_t stride;
@@ -169,7 +169,7 @@ ODRPO_HD RowProbabilities probabilities_of(const O& o, int vocabulary, const flo
   return {top + l, l - o.sum(moment) / sum};
 }
 
-/// Item i: log_total and entropy of row i.
+/// Item i computes log_total and entropy (RowProbabilities) of row i of the logits.
 struct Probabilities {
   int vocabulary;
   float inverse_temperature;
@@ -210,8 +210,8 @@ ODRPO_HD typename O::F kept_probability(typename O::F x, typename O::F index, fl
   return x > least ? x : x == least ? (index <= last ? x : F{}) : F{};
 }
 
-/// Item s: picks token t of sequence s by the random word[s][t], as definition::pick does, and writes log_total and entropy of the site.
-/// Nothing is picked for a sequence that has ended.
+/// Item s picks token t of sequence s by the random word[s][t], as pick() of tests/policies/transformer/definition.hpp does. Writes log_total and
+/// entropy of the site. Nothing is picked for a sequence that has ended.
 struct Pick {
   FixedRows rows;
   int vocabulary, t, end;
@@ -278,7 +278,7 @@ struct Pick {
   }
 };
 
-/// Item i: log-probabilities of tokens 8 i .. 8 i + 7 of [S][response], from the sites that chose them; 0 behind a response's end.
+/// Item i copies log-probabilities of tokens 8 i .. 8 i + 7 of [S][response] from the sites that chose them; 0 behind a response's end.
 struct NoteProbabilities {
   FixedRows rows;
   int vocabulary;
@@ -301,7 +301,7 @@ struct NoteProbabilities {
   }
 };
 
-/// Item i: derivatives of the objective by the logits of site i.
+/// Item i computes the derivatives of the objective by the logits of site i.
 struct LogitGradient {
   FixedRows rows;
   int vocabulary;

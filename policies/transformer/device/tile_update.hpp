@@ -9,8 +9,8 @@
 
 namespace odrpo::device {
 
-/// The gradient of the token embedding. Item (part, j): adds columns 8 j .. 8 j + 7 of dx to part[part][the row's token], for each row of
-/// that part in order. `part` must be zeros at first.
+/// The gradient of the token embedding, in partial sums. Item (part, j) adds columns 8 j .. 8 j + 7 of dx to part[part][the row's token], for
+/// each row of that part in order. `part` must be zeros at first.
 struct TokenParts {
   FixedRows rows;
   int width, vocabulary, parts;
@@ -35,8 +35,8 @@ struct TokenParts {
   }
 };
 
-/// The gradient of the position embedding. Item (part, position, j): columns 8 j .. 8 j + 7 of part[part][position] = sum of dx over that
-/// part of the rows at the position, in order.
+/// The gradient of the position embedding, in partial sums. Item (part, position, j) computes columns 8 j .. 8 j + 7 of part[part][position]:
+/// the sum of dx over that part of the rows at the position, in order.
 struct PositionParts {
   FixedRows rows;
   int width, parts;
@@ -92,7 +92,7 @@ struct ClipFactor {
   }
 };
 
-/// The scalars that change from step to step. They lie in device memory, so that a step's queued work is equal every time. Adam uses rate,
+/// The scalars that change from step to step. They lie in device memory, so that the queued work is the same in every step. Adam uses rate,
 /// scale and decay as in PendingStep, and eps; plain ascent uses the rate alone.
 struct UpdateScalars {
   float rate, scale, decay, eps;

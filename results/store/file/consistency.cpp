@@ -1,4 +1,4 @@
-// Checks that a run makes sense: names, ranges, and values that follow from others.
+// Checks that a run makes sense: its names, its ranges, and the values that follow from other values.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// The range of values of one name, where that is narrower than largest_value.
+/// The allowed range of the values of one name, if it is narrower than +-largest_value.
 struct Range {
   std::string_view name;
   double lo, hi;
@@ -40,7 +40,7 @@ std::string out_of_range(std::span<const Range> ranges, std::string_view name, d
   return "";
 }
 
-/// Is it a final value that this program makes? Others may have any values.
+/// True for a final value that this program computes. A final value of another name may have any value.
 bool is_known(std::string_view name) {
   constexpr std::string_view without_range[] = {"uniform_quality", "best_quality", "final_quality", "final_gain", "regret", "auc_quality", "auc_gain", "final_reward",
                                                 "auc_reward", "final_kl", "final_entropy", "largest_fall", "quality_fall", "gradient_snr", "final_gradient_snr"};
@@ -54,7 +54,8 @@ std::optional<double> final_of(const RunRecord& run, std::string_view name) {
   return std::nullopt;
 }
 
-/// What is wrong if `value` is not `made`, which follows from other values. `scale`: the largest of those, in the value's unit.
+/// Returns a message if a final value of this name differs from `made`, which was computed from other values; otherwise "". `scale` is the
+/// largest of those others: rounding errors are relative to it.
 std::string mismatch(std::string_view name, std::optional<double> value, double made, double scale) {
   const double close = 4 * std::numeric_limits<double>::epsilon() * (std::abs(scale) + std::abs(made));
   return !value || std::abs(*value - made) <= close ? "" : fmt::format("its {} is {:g}, its qualities make {:g}", name, *value, made);
@@ -83,14 +84,14 @@ bool is_value(std::string_view text, const AxisValue& value) {
   return number_from<double>(text) == (whole != nullptr ? static_cast<double>(*whole) : std::get<double>(value));
 }
 
-/// "env/rater/policy/estimator/n1/lr=0.1/s0".
+/// Checks an id of the form "env/rater/policy/estimator/n1/lr=0.1/s0".
 std::string contradiction_of_id(const RunRecord& run) {
   const std::string begin = fmt::format("{}/{}/{}/{}/n{}/", run.env, run.rater, run.policy, run.estimator, run.votes), end = fmt::format("s{}", run.seed);
   std::string_view rest = run.id;
   if (!rest.starts_with(begin) || !rest.ends_with(end)) return "its id is not made of its world, judge, policy, estimator, votes and seed";
   rest.remove_prefix(begin.size());
   while (rest != end) {
-    // an axis; its value may hold a slash
+    // one axis, "NAME=VALUE"; VALUE may contain a slash
     const auto axis = std::find_if(run.axes.begin(), run.axes.end(), [&](const Axis& a) {
       return rest.starts_with(a.first) && rest.substr(a.first.size()).starts_with('=');
     });

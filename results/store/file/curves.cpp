@@ -1,4 +1,4 @@
-// Reads the curves and evaluations of a result file: a group per world, a row per run, columns for the union of steps or prompts.
+// Reads the curves and evaluations of a result file: one group per world, one row per run, columns for the union of its steps or prompts.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -19,7 +19,7 @@ void Reader::each_world(const std::function<void(const std::string& kind, const 
   }
 }
 
-/// A world with its runs and places, and no values yet.
+/// Opens a world: reads its runs and its steps or prompts, but no values yet.
 Reader::World Reader::open_scales(Sheets sheet, const std::string& env, hid_t group) {
   const SheetKind& kind = sheet_kinds[sheet];
   World world{sheet, env, std::string(kind.group) + "/" + env + "/", {}, {}, {}, {}};
@@ -46,7 +46,7 @@ void Reader::open_world(Sheets sheet, const std::string& env, hid_t group) {
   const SheetKind& kind = sheet_kinds[sheet];
   const hsize_t n = world.rows.size(), m = world.places.size();
   for (const std::string& name : link_names(group, env)) {
-    const bool is_seconds = kind.timed && name == seconds_name;  // of a file of schema 3 or less
+    const bool is_seconds = kind.timed && name == seconds_name;  // stored here up to schema 3
     if (is_of_sheet(kind, name) && !is_seconds) continue;
     auto source = std::make_unique<Source>(group, name);
     if (is_seconds) {
@@ -87,7 +87,7 @@ std::size_t Reader::slab(Parts parts) {
   std::size_t rows = slab_rows(0);
   if (parts == Parts::words) return rows;
   open_worlds();
-  std::map<std::string, std::size_t> bytes;  // of a run of each env
+  std::map<std::string, std::size_t> bytes;  // bytes of one run, by world
   for (const World& world : worlds_) bytes[world.name] += sheet_bytes(sheet_kinds[world.sheet], world.places.size(), world.values.size());
   for (const auto& [env, size] : bytes) rows = std::min(rows, slab_rows(size));
   return rows;
@@ -125,7 +125,7 @@ void Reader::values(Sheets sheet, const std::string& name, const std::vector<std
   }
 }
 
-/// Fills curves or evaluations of the `runs` that are in this world; runs[0] is row `first` of the file.
+/// Reads the curves or evaluations of those `runs` that belong to this world; runs[0] is row `first` of the file.
 void Reader::read_values(const World& world, std::size_t first, std::vector<RunRecord>& runs, Parts parts) {
   const SheetKind& kind = sheet_kinds[world.sheet];
   const auto begin = std::lower_bound(world.rows.begin(), world.rows.end(), static_cast<std::int32_t>(first));
@@ -133,12 +133,12 @@ void Reader::read_values(const World& world, std::size_t first, std::vector<RunR
   const std::size_t n = static_cast<std::size_t>(end - begin), m = world.places.size();
   if (n == 0) return;
   const Rows rows{static_cast<hsize_t>(begin - world.rows.begin()), n};
-  // a place is a run's own where any of its values is defined
+  // a run has recorded a step (or prompt) if any of its values is defined there
   const unsigned long long bytes = world.values.size() * n * m * sizeof(double) + n * m;
   budget_.charge(bytes, world.name);
   std::vector<unsigned char> own(n * m, 0);
   std::vector<float> seconds;
-  if (world.seconds && parts == Parts::all) {  // the digest is of the values alone
+  if (world.seconds && parts == Parts::all) {  // the digest covers the values, not the seconds
     seconds = world.seconds->floats(rows, budget_);
     for (std::size_t i = 0; i < n * m; ++i) own[i] = !std::isnan(seconds[i * stage_count]);
   }
@@ -152,7 +152,7 @@ void Reader::read_values(const World& world, std::size_t first, std::vector<RunR
     RunRecord& run = runs[static_cast<std::size_t>(begin[static_cast<std::ptrdiff_t>(r)]) - first];
     if (run.env != world.name) throw Hdf5Error("world '" + world.name + "' names a run that is not its own");
     if (run.status == RunStatus::failed) continue;
-    if (!kind.timed)  // prompts up to the last of the run stay where they are
+    if (!kind.timed)  // keeps all prompts up to the run's last one, so that indices are prompts
       for (std::size_t s = m, any = 0; s-- > 0;) own[r * m + s] = static_cast<unsigned char>(any |= own[r * m + s]);
     std::vector<std::size_t> places;
     for (std::size_t s = 0; s < m; ++s)

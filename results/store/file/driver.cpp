@@ -1,4 +1,4 @@
-// Implements HDF5's virtual file driver interface over Bytes. Works with HDF5 1.10 to 1.14, whose driver tables differ by two fields.
+// Implements HDF5's virtual file driver interface on top of Bytes. Works with HDF5 1.10 to 1.14, whose driver tables differ by two fields.
 #include "results/store/file/layout.hpp"
 
 #if __has_include(<H5FDdevelop.h>)
@@ -13,7 +13,7 @@
 namespace odrpo::store {
 namespace {
 
-/// HDF5's part of an open file comes first, ours behind it.
+/// An open file of this driver. HDF5 expects its own struct first.
 struct OpenFile {
   H5FD_t base{};
   Bytes* bytes = nullptr;
@@ -24,7 +24,7 @@ struct OpenFile {
 Bytes& bytes_of(H5FD_t* file) { return *reinterpret_cast<OpenFile*>(file)->bytes; }
 const Bytes& bytes_of(const H5FD_t* file) { return *reinterpret_cast<const OpenFile*>(file)->bytes; }
 
-/// The access list carries the address of the Bytes.
+/// What HDF5's list of access properties holds for this driver: the address of the Bytes.
 struct Access {
   Bytes* bytes;
 };
@@ -60,7 +60,7 @@ herr_t set_eoa(H5FD_t* file, H5FD_mem_t, haddr_t address) {
 }
 haddr_t get_eof(const H5FD_t* file, H5FD_mem_t) { return bytes_of(file).size; }
 
-/// What lies beyond the end reads as zeros, as HDF5 expects it.
+/// Bytes beyond the end read as zeros, as HDF5 expects.
 herr_t read(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, std::size_t size, void* buffer) {
   Bytes& bytes = bytes_of(file);
   std::size_t count = 0;
@@ -94,7 +94,7 @@ herr_t write(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t address, std::size_t size,
   return 0;  // also after an error
 }
 
-/// The file becomes as long as HDF5 says that it is.
+/// Gives the stored file the length that HDF5 has allocated.
 herr_t truncate(H5FD_t* file, hid_t, hbool_t) {
   Bytes& bytes = bytes_of(file);
   const haddr_t end = reinterpret_cast<OpenFile*>(file)->end_of_allocation;
@@ -109,7 +109,7 @@ herr_t truncate(H5FD_t* file, hid_t, hbool_t) {
   return 0;
 }
 
-/// Registered once for the life of the library.
+/// The id of the driver; it is registered once for the life of the library.
 hid_t driver() {
   static const hid_t registered = [] {
     static H5FD_class_t c{};
@@ -130,7 +130,7 @@ hid_t driver() {
     std::copy(std::begin(map), std::end(map), c.fl_map);
 #ifdef H5FD_CLASS_VERSION
     c.version = H5FD_CLASS_VERSION;
-    c.value = 600;  // any number from 512 on: one that no registered driver has
+    c.value = 600;  // any number from 512 on that no registered driver has
 #endif
     return H5FDregister(&c);
   }();

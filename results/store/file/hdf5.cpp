@@ -1,4 +1,4 @@
-// Writes small HDF5 objects: groups, data sets, strings, attributes, dimension scales. No object times, creation order kept.
+// Writes small HDF5 objects: groups, data sets, strings, attributes, dimension scales. Stores no time stamps and keeps creation order.
 #include "results/store/file/hdf5.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ void keep_order(hid_t list) {
 
 constexpr std::size_t chunk_bytes = 256 * 1024;
 
-/// Chunks of about 256 KiB: whole rows where possible.
+/// Returns a shape for HDF5 chunks of about 256 KiB, of whole rows of the data set where possible.
 std::vector<hsize_t> chunk_shape(std::span<const hsize_t> shape, std::size_t element) {
   std::vector<hsize_t> chunk(shape.begin(), shape.end());
   hsize_t room = std::max<hsize_t>(1, chunk_bytes / element);
@@ -42,7 +42,7 @@ Hid write_attribute(hid_t object, const std::string& name, hid_t type, std::span
 }  // namespace
 
 void quiet() {
-  H5dont_atexit();  // its exit handlers crash on files that could not be written; every file is closed by us
+  H5dont_atexit();  // HDF5's exit handlers crash on files that could not be written; our code closes every file itself
   H5open();
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   H5PLset_loading_state(0);
@@ -82,7 +82,7 @@ Hid make_dataset(hid_t parent, const std::string& name, hid_t type, std::span<co
   }
   if (fill) need(H5Pset_fill_value(list, type, fill), "fill value");
   const Hid access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, "data set access list");
-  if (packed) need(H5Pset_chunk_cache(access, 101, chunk_bytes + 4096, 1.0), "chunk cache");  // the chunk that rows are being added to
+  if (packed) need(H5Pset_chunk_cache(access, 101, chunk_bytes + 4096, 1.0), "chunk cache");  // room for the chunk that rows are added to
   Hid dataset(H5Dcreate2(parent, name.c_str(), type, space(shape), H5P_DEFAULT, list, access), H5Dclose, "data set " + name);
   const hsize_t one[] = {1};
   if (fill) write_attribute(dataset, "_FillValue", type, one, fill);
@@ -140,7 +140,7 @@ void SlabWriter::rows(std::span<const std::string> texts) {
   std::vector<const char*> pointers;
   for (const std::string& text : texts) {
     pointers.push_back(text.c_str());
-    sum_.text(text.c_str());  // as far as HDF5 takes it: to the first NUL
+    sum_.text(text.c_str());  // HDF5 stores a text up to its first NUL
   }
   write(text_type_, pointers.data(), texts.size());
 }
@@ -197,7 +197,7 @@ void Scales::finish() {
   need(H5Tinsert(type, "dimension", offsetof(Use, dimension), H5T_NATIVE_INT), "scale users");
   for (const Scale& scale : scales_) {
     if (scale.uses.empty()) continue;
-    std::vector<char> bytes(scale.uses.size() * sizeof(Use), 0);  // padding is zero, so that equal files have equal bytes
+    std::vector<char> bytes(scale.uses.size() * sizeof(Use), 0);  // zero padding, so that equal files have equal bytes
     for (std::size_t i = 0; i < scale.uses.size(); ++i) {
       std::memcpy(&bytes[i * sizeof(Use) + offsetof(Use, dataset)], &scale.uses[i].dataset, sizeof(hobj_ref_t));
       std::memcpy(&bytes[i * sizeof(Use) + offsetof(Use, dimension)], &scale.uses[i].dimension, sizeof(int));

@@ -1,4 +1,4 @@
-// Declares the HDF5 handles and small writers that the store's files share. Private to results/store/.
+// Declares the HDF5 handles and small writers that the files of this folder share. Private to results/store/.
 #pragma once
 #include <hdf5.h>
 
@@ -13,12 +13,13 @@
 
 namespace odrpo::store {
 
-/// Any refusal by the HDF5 library or by our checks. Public functions turn it into a Failure with the path and the right exit code.
+/// An error from the HDF5 library or from our checks of a file. The store's public functions turn it into a Failure with path and exit
+/// code.
 struct Hdf5Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// An HDF5 identifier that closes itself. Throws Hdf5Error when the library returned none.
+/// An owner of an HDF5 identifier, which closes it. Throws Hdf5Error if the library returned an invalid one.
 class Hid {
  public:
   using Close = herr_t (*)(hid_t);
@@ -35,7 +36,7 @@ class Hid {
     if (id_ >= 0) close_(id_);
   }
   operator hid_t() const { return id_; }
-  /// Closes now and says whether it worked (a close may be the write that fails).
+  /// Closes now and returns whether that worked, since a close may perform the write that fails.
   bool close() { return close_(std::exchange(id_, H5I_INVALID_HID)) >= 0; }
 
  private:
@@ -43,7 +44,8 @@ class Hid {
   Close close_;
 };
 
-/// Keeps the library's error stack off stderr and filter plugins unloaded. Public functions call it first: the stack is per thread.
+/// Keeps HDF5's error messages off stderr and its filter plugins unloaded. Each public function calls it first, since the error stack is
+/// per thread.
 void quiet();
 
 /// Throws Hdf5Error when a call returned a negative status.
@@ -52,16 +54,16 @@ void need(herr_t status, const std::string& what);
 Hid string_type();                          ///< variable-length UTF-8
 Hid space(std::span<const hsize_t> shape);  ///< empty shape = scalar
 Hid make_group(hid_t parent, const std::string& name);
-/// A data set without object times. Chunked with shuffle + deflate + fletcher32 when `packed`; `fill` (may be null) points to one
-/// element of `type`, stored as HDF5 fill value and as attribute _FillValue.
+/// Makes a data set in `parent`. `packed`: chunked with shuffle, deflate and fletcher32. `fill` (may be null) points to one element of
+/// `type`; it is stored as HDF5 fill value and as attribute _FillValue.
 Hid make_dataset(hid_t parent, const std::string& name, hid_t type, std::span<const hsize_t> shape, bool packed = false,
                  const void* fill = nullptr);
-/// One text as a data set without dimensions.
+/// Writes one text as a data set without dimensions.
 Hid write_text(hid_t parent, const std::string& name, const std::string& text);
 void set_attribute(hid_t object, const std::string& name, const std::string& text);
 void set_attribute(hid_t object, const std::string& name, long long value);
 
-/// How elements lie in the file and in memory, and their name in checksums.
+/// HDF5's type of a data set's elements in the file and in memory, and the type's word in checksums.
 struct ElementType {
   hid_t stored, memory;
   const char* word;
@@ -71,8 +73,8 @@ ElementType int64_type();
 ElementType double_type();
 ElementType float_type();
 
-/// Checksum of a data set's contents: SHA-256 over type word, NUL, shape ("3,20"), NUL, and the elements in row-major order. Numbers count
-/// as stored (little-endian), each text followed by NUL. Kept as attribute `sha256` of the data set.
+/// Checksum of a data set: SHA-256 over type word, NUL, shape ("3,20"), NUL, and the elements in row-major order. Numbers count as stored
+/// (little-endian); a NUL follows each text. The attribute `sha256` of the data set holds it.
 class ContentSum {
  public:
   ContentSum(const char* word, std::span<const hsize_t> shape);
@@ -86,18 +88,18 @@ class ContentSum {
 inline constexpr const char* content_sum_name = "sha256";
 inline constexpr const char* text_word = "utf8";
 
-/// A data set that is written in slabs of whole rows (its first dimension), in order.
+/// Writes a data set in slabs of whole rows (along its first dimension), in order.
 class SlabWriter {
  public:
-  /// Numbers. Packed ones are for curves: rows x steps (x stages).
+  /// Makes a data set of numbers. `packed` is for curves, which have dimensions runs x steps (x stages).
   SlabWriter(hid_t parent, const std::string& name, ElementType type, std::vector<hsize_t> shape, bool packed = false,
              const void* fill = nullptr);
-  /// Texts.
+  /// Makes a data set of texts.
   SlabWriter(hid_t parent, const std::string& name, std::vector<hsize_t> shape);
   hid_t id() const { return dataset_; }
   void rows(const void* data, std::size_t count);
   void rows(std::span<const std::string> texts);
-  /// Writes the attribute `sha256`, once all rows are there; returns it.
+  /// Writes the attribute `sha256` after the last row, and returns it.
   std::string finish();
 
  private:
@@ -110,15 +112,15 @@ class SlabWriter {
   ContentSum sum_;
 };
 
-/// Dimension scales of one group, written as the HDF5 dimension-scale specification says. (The high-level library writes
-/// uninitialised padding into REFERENCE_LIST, which would make equal files differ.)
+/// The HDF5 dimension scales (data sets with a dimension's coordinates) of one group, written as HDF5's dimension-scale specification says.
+/// HDF5's own high-level library is not used: it writes uninitialised padding into REFERENCE_LIST, so that equal files would differ.
 class Scales {
  public:
-  /// Makes a one-dimensional data set a scale. Returns its index.
+  /// Makes a one-dimensional data set an HDF5 dimension scale. Returns its index for attach().
   std::size_t add(hid_t dataset, const std::string& name);
-  /// Gives each dimension of a data set its scale.
+  /// Attaches an HDF5 dimension scale to each dimension of a data set. `scales`: indices from add().
   void attach(hid_t dataset, std::span<const std::size_t> scales);
-  /// Writes every scale's list of users. Call once, at the end.
+  /// Writes, for every HDF5 dimension scale, the list of data sets that use it. Call it once, at the end.
   void finish();
 
  private:

@@ -1,4 +1,4 @@
-// Runs a reader in a child process under limits, and takes the frames that it sends.
+// Runs a reader in a child process under limits, and receives the frames that it sends.
 #include "results/store/file/isolate.hpp"
 
 #include <fcntl.h>
@@ -25,14 +25,14 @@
 namespace odrpo::store {
 namespace {
 
-// HDF5 crashes where it gets no memory, too, and the dynamic loader ends the process there.
+// Hint for messages that memory may be lacking, if this shell limits it: HDF5 then crashes, or the dynamic loader ends the process.
 std::string memory_hint() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "";
   return " (or lacks memory: this shell allows " + std::to_string(limit.rlim_cur >> 20) + " MiB)";
 }
 
-/// A frame is a kind, a length and bytes.
+/// What begins each frame in the pipe: its kind, and the number of bytes that follow.
 enum class Kind : unsigned char { data, done, failure };
 struct FrameHead {
   std::uint64_t size = 0;
@@ -47,7 +47,7 @@ void limit(int what, unsigned long long value) {
   ::setrlimit(static_cast<__rlimit_resource_t>(what), &bound);
 }
 
-/// Closes what a child inherited but for stdin, stdout, stderr and these two: a lock must not outlive the process that took it.
+/// Closes all inherited files but stdin, stdout, stderr and these two, so that no lock outlives the process that took it.
 void close_others(int one, int two) {
   const int low = std::min(one, two), high = std::max(one, two);
   if (low > 3) ::close_range(3, static_cast<unsigned>(low) - 1, 0);
@@ -55,12 +55,12 @@ void close_others(int one, int two) {
   ::close_range(static_cast<unsigned>(high) + 1, ~0u, 0);
 }
 
-/// Seconds of CPU time that reading may take.
+/// Seconds of CPU time that reading a file of `size` bytes may take.
 double seconds_allowed(const ReadLimits& limits, std::uint64_t size) {
   return limits.seconds > 0 ? limits.seconds : 2 + 10 * static_cast<double>(size) / 1e8;
 }
 
-/// False at the end of the pipe. Failure io; stopped once `stop` is set.
+/// Reads `size` bytes. Returns false at the end of the pipe. Failure `io`; Failure `stopped` once `stop` is set.
 bool read_from(int pipe, void* data, std::size_t size, const std::atomic<bool>* stop) {
   constexpr int look_ms = 100;
   for (char* to = static_cast<char*>(data); size > 0;) {
@@ -82,19 +82,19 @@ bool read_from(int pipe, void* data, std::size_t size, const std::atomic<bool>* 
 void send(int pipe, Kind kind, const std::string& bytes) {
   const FrameHead head{bytes.size(), kind};
   const std::string_view head_bytes(reinterpret_cast<const char*>(&head), sizeof head);
-  if (!write_fully(pipe, head_bytes) || !write_fully(pipe, bytes)) ::_exit(1);  // nobody listens
+  if (!write_fully(pipe, head_bytes) || !write_fully(pipe, bytes)) ::_exit(1);  // the parent no longer listens
 }
 
-/// CPU seconds after which the kernel ends a process, in whole seconds.
+/// Rounds seconds to the integer number of CPU seconds after which the kernel shall end the child process.
 unsigned long long kernel_seconds(double seconds) { return static_cast<unsigned long long>(std::max(1.0, seconds + 0.5)); }
 
-/// Memory for a child whose frames this process does not keep. Both together stay below the limit.
+/// Memory limit of the child process, if this process keeps no frames; the rest of limits.memory_bytes is for this process.
 std::size_t most_of(const ReadLimits& limits) { return limits.memory_bytes - limits.memory_bytes / 6; }
 
-/// Exit status of a child without the memory to report its failure.
+/// Exit status of a child that lacked the memory to report its failure.
 constexpr int exit_without_memory = 3;
 
-/// Does the work, and reports its end or failure as a frame. Throws where it lacks the memory for that.
+/// Calls `work`, then sends a frame that says that it is done or how it failed. Throws if memory for that frame is lacking.
 void work_and_report(int out, const std::function<void(const Send&)>& work) {
   int code = 0;
   std::string text;
@@ -116,9 +116,9 @@ void work_and_report(int out, const std::function<void(const Send&)>& work) {
   send(out, code == 0 ? Kind::done : Kind::failure, pack.bytes);
 }
 
-/// The child's life: no messages, no core file, bounded memory and CPU time; never returns.
+/// Does `work` in the child process and ends it: without messages, without a core file, with bounded memory and CPU time.
 [[noreturn]] void child(int out, const std::function<void(const Send&)>& work, double seconds, std::size_t memory) {
-  ::setenv("LIBC_FATAL_STDERR_", "1", 1);  // the C library's last words go to stderr, which is shut, not to the terminal
+  ::setenv("LIBC_FATAL_STDERR_", "1", 1);  // the C library then writes its last message to stderr, which is closed, not to the terminal
   const int nowhere = ::open("/dev/null", O_RDWR);
   if (nowhere >= 0) {
     ::dup2(nowhere, 1);
@@ -127,19 +127,19 @@ void work_and_report(int out, const std::function<void(const Send&)>& work) {
   }
   for (int s : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE}) ::signal(s, SIG_DFL);
   limit(RLIMIT_CORE, 0);
-  limit_cpu_seconds(kernel_seconds(seconds));  // SIGKILL then: SIGXCPU is for the parent
+  limit_cpu_seconds(kernel_seconds(seconds));  // by SIGKILL; SIGXCPU is left to the parent
   try {
     unsigned long long pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
     limit(RLIMIT_AS, pages * static_cast<unsigned long long>(::sysconf(_SC_PAGESIZE)) + memory);
     work_and_report(out, work);
-  } catch (...) {  // nothing but a lack of memory is left
+  } catch (...) {  // only a lack of memory gets here
     ::_exit(exit_without_memory);
   }
   ::_exit(0);
 }
 
-/// Takes frames until the child is done. `failure`: what the child reported, if anything. False when it broke off.
+/// Receives frames until the child is done. Sets `failure` if the child reported one. Returns false if the child ended without a report.
 bool take_frames(int pipe, const std::function<void(std::string_view)>& receive, const std::atomic<bool>* stop,
                  std::optional<Failure>& failure) {
   std::string bytes;
@@ -162,7 +162,7 @@ bool take_frames(int pipe, const std::function<void(std::string_view)>& receive,
   return false;
 }
 
-/// A child that is waited for, whatever happens here.
+/// A child process that the destructor kills and waits for, unless wait() was called.
 struct Child {
   pid_t process;
   Pipe& pipe;
@@ -174,20 +174,20 @@ struct Child {
   }
   ~Child() {
     if (waited) return;
-    ::kill(process, SIGKILL);  // this process does not want the rest
+    ::kill(process, SIGKILL);  // this process needs no more frames
     wait();
   }
 };
 
-/// Starts `work` in a child and gives its frames to `receive`.
+/// Starts `work` in a child process and passes the frames that it sends to `receive`.
 void run_child(const UntrustedFile& file, const ReadLimits& limits, std::size_t memory, const std::function<void(const Send&)>& work,
                const std::function<void(std::string_view)>& receive) {
   const std::string& path = file.path;
   const double seconds = seconds_allowed(limits, file.size());
   Pipe pipe;
   if (pipe.read < 0) fail_io("make a pipe to read", path, errno);
-  // A terminal sends stop signals to the whole process group. The child ignores them: this process decides, and asks its suite to stop or
-  // dies. Files are closed first: a process that is killed frees its memory, which takes long, before its files.
+  // A terminal sends stop signals to the whole process group. The child ignores them, since the parent decides whether to stop. Its
+  // inherited files are closed first: when a process is killed, freeing its memory takes long, and its files are closed only after that.
   const pid_t reader = fork_child(SIG_IGN, [&] { close_others(pipe.write, file.file.number()); });
   if (reader < 0) fail_io("start a process to read", path, errno);
   if (reader == 0) child(pipe.write, work, seconds, memory);
@@ -208,7 +208,7 @@ void run_child(const UntrustedFile& file, const ReadLimits& limits, std::size_t 
                                     " s of CPU time, or the HDF5 library hangs on it");
   if (death == SIGKILL || std::find(std::begin(stop_signals), std::end(stop_signals), death) != std::end(stop_signals))
     throw Failure(Exit::io, "cannot read " + quoted(path) + ": the process that read it was ended from outside (signal " +
-                                std::to_string(death) + ")");  // somebody's command or a lack of memory: nothing about the file
+                                std::to_string(death) + ")");  // a user's command or a lack of memory; says nothing about the file
   if (death != 0) throw Failure(Exit::bad_input, refused + "the HDF5 library crashed on it" + memory_hint());
   if (WEXITSTATUS(end.status) == exit_without_memory) throw Failure(Exit::limits, "reading " + quoted(path) + ": out of memory");
   if (failure) throw *failure;
@@ -321,7 +321,7 @@ bool is_foreign(const UntrustedFile& file) {
     run_child(file, own_limits(file), most_of({}), work, [&](std::string_view) { foreign = true; });
   } catch (const Failure& failure) {
     if (failure.code != Exit::bad_input) throw;
-    return false;  // HDF5 crashed on it
+    return false;  // HDF5 crashed on the file
   }
   return foreign;
 }

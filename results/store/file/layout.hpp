@@ -1,4 +1,4 @@
-// Defines the layout of a result file, which writer and reader must agree on. Private to results/store/. In words: docs/results.md.
+// Defines the layout of a result file, on which its writer and its reader agree (docs/results.md). Private to results/store/.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -14,43 +14,44 @@
 
 namespace odrpo::store {
 
-// The virtual file driver by which HDF5 reaches its bytes: a file through the store's System, or memory. Private to results/store/.
-// HDF5's exit handlers crash after a failed write. So this driver keeps the first error and answers success from then on, and the library
-// always closes what it has opened.
+// The virtual file driver through which HDF5 reads and writes: a file by the store's System, or memory. Private to results/store/. HDF5's
+// exit handlers crash after a failed write. So the driver keeps the first error and reports success from then on, and the library can
+// always close what it has opened.
 
-/// What one HDF5 file lies in. Outlives the HDF5 file.
+/// The storage of one HDF5 file. It must outlive the HDF5 file.
 struct Bytes {
   const File* file = nullptr;     ///< a file, read or written through its System …
   std::string* written = nullptr;  ///< … or memory that a new HDF5 file grows in …
   std::string_view image = {};     ///< … or memory that is only read
-  std::uint64_t size = 0;          ///< bytes there are; of a file to read its length
+  std::uint64_t size = 0;          ///< bytes stored so far; for a file to read, its length
   int error = 0;                   ///< errno of the first call that failed; 0 = none
 };
 
-/// Makes an empty HDF5 file in these bytes, links and attributes in creation order, no object times. Throws Hdf5Error.
+/// Makes an empty HDF5 file in this storage. Links and attributes keep creation order; no time stamps. Throws Hdf5Error.
 Hid create_hdf5(Bytes& bytes);
-/// Opens it to read; negative when HDF5 finds none.
+/// Opens an HDF5 file for reading; returns a negative id if HDF5 finds none.
 hid_t open_hdf5(Bytes& bytes);
-/// Flushes and closes a file that was made. Throws Hdf5Error; look at bytes.error first, which says why.
+/// Flushes and closes a file made by create_hdf5(). Throws Hdf5Error; bytes.error then says why.
 void close_hdf5(Hid& file);
 
-/// What a reader refuses to read, stated in docs/results.md.
+/// Upper limits on what a reader accepts (docs/results.md).
 inline constexpr unsigned long long max_runs = 2'000'000;
 inline constexpr unsigned long long max_steps = 10'000'001;
 inline constexpr unsigned long long max_objects = 4096;  ///< links in one group
 inline constexpr unsigned long long max_chunk_bytes = 16ULL << 20;
 inline constexpr unsigned long long max_bytes = 64ULL << 30;  ///< of one data set, uncompressed
-inline constexpr unsigned long long max_ratio = 1100;         ///< uncompressed / stored; deflate cannot exceed 1032
+inline constexpr unsigned long long max_ratio = 1100;         ///< bytes uncompressed / bytes stored; deflate cannot exceed 1032
 
-/// Runs are written and read in slabs of so many bytes in memory, roughly.
+/// Runs are written and read in slabs of about this many bytes of memory.
 inline constexpr std::size_t slab_bytes = std::size_t{8} << 20;
-/// Runs of a slab, where a run has `bytes` of numbers besides its row of the root table.
+/// Number of runs in a slab, if each run has `bytes` of numbers besides its row of the root table.
 std::size_t slab_rows(std::size_t bytes);
 
-/// A group of the file with one group per world in it: named values of the world's runs over a scale.
+/// Describes an HDF5 group with one subgroup per world. A subgroup has data sets of the world's runs x steps (or x prompts), one for each
+/// name. `scale` names the HDF5 dimension scale of the steps or prompts.
 struct SheetKind {
   const char *group, *scale;  ///< "curves", "step"
-  bool timed;                 ///< the places are recorded steps, for which there are times of the stages too
+  bool timed;                 ///< `scale` is the recorded steps, for which there are seconds per stage too
   long long since;            ///< the first schema version that has it
   std::vector<Curve> RunRecord::*values;
 };
@@ -61,47 +62,48 @@ inline constexpr SheetKind sheet_kinds[] = {
 enum Sheets { sheet_curves, sheet_evaluated };
 inline constexpr int sheet_count = sheet_evaluated + 1;
 static_assert(sizeof sheet_kinds / sizeof sheet_kinds[0] == sheet_count);
-/// The times of the stages: a group per world, over the scales of its curves and `stage`, and the name of its one data set. (So a frame of
-/// the curves repeats no value for each stage. Up to schema 3 the times lay among the curves.)
+/// Seconds per stage of a training step: each world has an HDF5 group with one data set of this name, with dimensions run, step and `stage`. It is
+/// apart from the curves, so that a data frame of the curves does not repeat every value for each stage. Up to schema 3 it was among the curves.
 inline constexpr const char* seconds_name = "seconds";
 inline constexpr const char* stage_scale = "stage";
-inline constexpr long long seconds_since = 4;  ///< schema version
-/// Groups of the root with one group per world in them; only the first is in every file.
+inline constexpr long long seconds_since = 4;  ///< first schema version with this group
+/// Groups of the root that have one subgroup per world. Only the first of them is in every file.
 inline constexpr const char* world_groups[] = {sheet_kinds[sheet_curves].group, sheet_kinds[sheet_evaluated].group, seconds_name};
-/// Is this the name of one?
+/// True if `name` is one of world_groups.
 bool is_world_group(const std::string& name);
-/// Does a world's group have this data set beside its values?
+/// True if a world's subgroup may have a data set of this name that is no curve or evaluation: a dimension scale, or the seconds.
 bool is_of_sheet(const SheetKind& kind, const std::string& name);
-/// Bytes of one run in the group of its world.
+/// Bytes of one run in its world's subgroup, with `names` values at each of `places` steps (or prompts).
 std::size_t sheet_bytes(const SheetKind& kind, std::size_t places, std::size_t names);
-/// The places of a run on the scale, ascending: its recorded steps, or its prompts 0, 1, 2, …
+/// Where a run has values, ascending: its recorded steps, or its prompts 0, 1, 2, …
 std::vector<std::int32_t> places_of(const SheetKind& kind, const RunRecord& run);
 
-/// Name of an axis's column: its key with every character outside [A-Za-z0-9_] replaced by '_', made unique.
+/// Column names of axes: the axis's key with every character outside [A-Za-z0-9_] replaced by '_', made unique.
 std::vector<std::string> axis_columns(std::span<const std::string> axis_names);
 
-/// Runs to write, in the order of the file. `get` returns the run, which may lie in `scratch` until the next call.
+/// The runs to write, in file order. `get` returns run i, which may be stored in `scratch` until the next call.
 struct Records {
   std::size_t count = 0;
   std::function<const RunRecord&(std::size_t i, RunRecord& scratch)> get;
 };
 
-/// What must be known of all runs before the first is written: their columns, worlds, steps and curves. Runs that are alike share a shape.
+/// Collects what the writer must know of all runs before it writes the first: columns, worlds, steps and curves. Runs with the same names
+/// and steps share a "shape".
 class Outline {
  public:
   explicit Outline(std::vector<std::string> axis_names);
-  /// Checks the record (Failure internal when it contradicts itself), and says which shape it has.
+  /// Checks the record and returns the number of its shape. Failure `internal` if the record contradicts itself.
   std::uint32_t shape_of(const RunRecord& run);
-  /// All runs are known: `shapes[i]` is the shape of the i-th run of the file. Failure internal when the columns do not go together.
+  /// Call it when all runs are known: `shapes[i]` is the shape of run i of the file. Failure `internal` if columns contradict each other.
   void settle(std::vector<std::uint32_t> shapes);
 
   enum class AxisKind { text, integer, number };
   struct Sheet {
-    std::vector<std::int32_t> places;  ///< union of those of its runs; empty = no group
+    std::vector<std::int32_t> places;  ///< the steps (or prompts) of all of its runs; empty = no group is written
     std::vector<std::string> names;
   };
   struct World {
-    std::vector<std::int32_t> rows;  ///< places of its runs
+    std::vector<std::int32_t> rows;  ///< rows of its runs in the root table
     Sheet sheets[sheet_count];
   };
   const std::vector<std::string>& axis_names() const { return axis_names_; }
@@ -109,9 +111,9 @@ class Outline {
   const std::vector<std::string>& finals() const { return finals_; }
   const std::map<std::string, World>& worlds() const { return worlds_; }
   std::size_t failed() const { return failed_; }
-  /// Does any run of the file have such values?
+  /// True if any run of the file has such values.
   bool has(Sheets sheet) const;
-  /// The lowest schema version that has all that is to be written, so that older programs read what they can.
+  /// The lowest schema version that can hold the contents, so that older programs can read the file.
   long long schema() const;
 
  private:
@@ -127,28 +129,28 @@ class Outline {
   };
   std::vector<Seen> axes_;
   std::vector<Shape> shapes_;
-  std::map<std::string, std::uint32_t> numbers_;  ///< of a shape's text
+  std::map<std::string, std::uint32_t> numbers_;  ///< shape number by the text that describes a shape
   std::vector<std::string> finals_;
   std::map<std::string, World> worlds_;
   std::size_t failed_ = 0;
 };
 
-/// Writes runs, curves, provenance and root attributes into an empty file. Throws Hdf5Error, or Failure internal. Failed runs become rows of
-/// NaN without curves. `go_on` is asked after every slab and may throw.
+/// Writes runs, curves, provenance and root attributes into an empty file. Failed runs become rows of NaN without curves. Calls `go_on`
+/// after every slab (some runs); it may throw to stop the writing. Throws Hdf5Error, or Failure `internal`.
 void write_layout(hid_t file, const Records& runs, const Outline& outline, const SuiteFacts& facts, const std::string& digest,
                   const std::function<void()>& go_on);
 
-/// Root attributes that the root checksum covers, in its order.
+/// Root attributes that the root checksum covers, in the order in which it hashes them.
 inline constexpr const char* checked_texts[] = {"Conventions", "suite", "status", "result_digest", "fingerprint"};
 inline constexpr const char* checked_integers[] = {"runs", "runs_failed", "runs_ok", "schema_version"};
 inline constexpr const char* root_sum_name = "contents_sha256";
-/// The root checksum: SHA-256 over three lists. First come the attributes above, "NAME NUL VALUE NUL" each. Then the names of the root
-/// table's columns in their order, "NAME NUL" each. Then every data set by its path (as bytes), "PATH NUL SUM NUL AXIS NUL" each; SUM is
-/// its attribute `sha256`, AXIS its attribute `axis` or empty.
+/// The root checksum, a SHA-256 over three lists: the root attributes above, "NAME NUL VALUE NUL" each; the names of the root table's
+/// columns in their order, "NAME NUL" each; all data sets sorted by path (as bytes), "PATH NUL SUM NUL AXIS NUL" each. SUM is the data
+/// set's attribute `sha256`, AXIS its attribute `axis` or empty.
 class RootSum {
  public:
   void attribute(const std::string& name, const std::string& value);
-  /// The next column of the root table, `run` too.
+  /// Adds the name of the next column of the root table; the data set `run` counts as a column too.
   void column(const std::string& name);
   void dataset(const std::string& path, const std::string& sum, const std::string& axis);
   std::string hex() const;

@@ -1,4 +1,4 @@
-// Collects what a result file holds besides its numbers: the columns, worlds, steps and curves of its runs.
+// Collects the structure of a result file from its runs: columns, worlds, steps and curves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ void check(const RunRecord& run) {
   if (bad_name(run.env) || run.env == ".") contradiction(run, "bad world name '" + run.env + "'");
 }
 
-/// Adds the names that are not there yet.
+/// Appends those names of `more` that are not in `names` yet.
 void unite(std::vector<std::string>& names, std::set<std::string>& seen, const std::vector<std::string>& more) {
   for (const std::string& name : more)
     if (seen.insert(name).second) names.push_back(name);
@@ -127,7 +127,7 @@ Outline::AxisKind Outline::kind(std::size_t axis) const {
 void Outline::settle(std::vector<std::uint32_t> shapes) {
   for (std::size_t a = 0; a < axes_.size(); ++a)
     if (axes_[a].text && axes_[a].number) throw Failure(Exit::internal, "axis '" + axis_names_[a] + "' has both texts and numbers");
-  // shapes in the order in which the file first has them: so names have the order of their first run
+  // shapes in the order in which the file first uses them, so that names have the order of their first run
   std::vector<std::uint32_t> order;
   std::vector<bool> met(shapes_.size(), false);
   for (std::size_t i = 0; i < shapes.size(); ++i) {

@@ -1,5 +1,5 @@
-// Packs records as bytes as they lie in memory, for this program alone: from a reader's process to ours, and in the row file. One function
-// names the fields of each struct, for both directions. Private to results/store/.
+// Packs records as bytes as they lie in memory, for this program alone: to send them from a child process, and for the row file. One
+// function per struct names its fields, for packing and unpacking. Private to results/store/.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -14,7 +14,7 @@
 
 namespace odrpo::store {
 
-/// Appends values to bytes.
+/// Packs: appends values to bytes.
 struct Pack {
   std::string bytes;
   void raw(const void* data, std::size_t size) { bytes.append(static_cast<const char*>(data), size); }
@@ -24,7 +24,8 @@ struct Pack {
   }
 };
 
-/// Takes values from bytes that may be garbage (a reader's memory may have been overwritten); throws Hdf5Error at the end of them.
+/// Unpacks: takes values from bytes, and throws Hdf5Error at their end. The bytes may be garbage, since the child process that sent them
+/// may have crashed.
 struct Unpack {
   std::string_view bytes;
   void raw(void* data, std::size_t size) {
@@ -105,7 +106,7 @@ void exchange(A& a, ColumnInfo& info) {
   exchange(a, info.numeric);
   exchange(a, info.integer);
 }
-/// Everything but the columns that were read.
+/// Packs or unpacks all members but `columns` and `rows`.
 template <class A>
 void exchange(A& a, ResultFile& file) {
   for (std::string* text : {&file.suite, &file.version, &file.status, &file.digest, &file.fingerprint}) exchange(a, *text);
@@ -119,7 +120,7 @@ void exchange(A& a, ResultFile& file) {
 template <class A, class T>
 void exchange(A& a, std::vector<T>& items) {
   const std::size_t count = a.length(items.size());
-  if constexpr (std::is_same_v<A, Unpack>)  // so that garbage does not make it allocate much: a text or a list has 8 bytes at least
+  if constexpr (std::is_same_v<A, Unpack>)  // bounds the allocation for garbage: a text or a list takes at least 8 bytes
     if (count > a.bytes.size() / (std::is_arithmetic_v<T> ? sizeof(T) : 8)) throw Hdf5Error("the reader broke off");
   items.resize(count);
   if constexpr (std::is_arithmetic_v<T>) {

@@ -17,7 +17,7 @@ constexpr const char* number_columns[] = {"votes", "seed", "step_time_median"};
 
 constexpr std::size_t longest_word = 4096, longest_id = 65536;
 
-/// Names go to terminals and tables: no control characters, no texts without end.
+/// Refuses control characters and very long texts, since names are printed on terminals and in tables.
 void check_words(const std::string& column, const std::vector<std::string>& texts) {
   if (column == "error") return;
   for (const std::string& text : texts) {
@@ -230,7 +230,7 @@ void Reader::check_runs() {
       std::string fault = contradiction_in(run);
       if (fault.empty() && !ids.insert(std::hash<std::string>{}(run.id)).second) fault = "two runs have the id '" + run.id + "'";
       if (fault.empty()) continue;
-      check_contents();  // damage is reported as damage
+      check_contents();  // damage is reported as damage, not as a contradiction
       throw Hdf5Error(fault);
     }
   });
@@ -257,12 +257,12 @@ std::string Reader::digest(std::string* sense) {
   for (std::size_t i = 1; i < order.size(); ++i)
     if (ids[order[i - 1]] == ids[order[i]]) throw Hdf5Error("two runs have the id '" + std::string(ids[order[i]]) + "'");
 
-  // windows of runs in the order of ids, as many as fit; their rows are read in blocks of the file
+  // takes runs by id, as many at a time (a window) as fit in memory; reads neighbouring rows of a window together
   const std::size_t block = slab(Parts::values), window = 4 * block;
   ResultDigest digest;
   for (std::size_t first = 0; first < order.size(); first += window) {
     const std::size_t count = std::min(window, order.size() - first);
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> wanted;  // row, place in the window
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> wanted;  // (row, index in the window)
     for (std::size_t i = 0; i < count; ++i) wanted.emplace_back(order[first + i], static_cast<std::uint32_t>(i));
     std::sort(wanted.begin(), wanted.end());
     std::vector<RunRecord> held(count);
@@ -355,7 +355,7 @@ void with_reader(Bytes& bytes, const std::string& path, std::size_t memory, cons
     throw Failure(Exit::bad_input, quoted(path) + " " + newer.what());
   } catch (const Hdf5Error& error) {
     const std::unique_ptr<char[]> room(new (std::nothrow) char[std::min(memory / 4, std::size_t{64} << 20)]);
-    if (!room) throw Failure(Exit::limits, "out of memory while reading " + quoted(path));  // which HDF5 reports like any other error
+    if (!room) throw Failure(Exit::limits, "out of memory while reading " + quoted(path));  // HDF5 reports it like any other error
     refuse(error.what());
   } catch (const TooLarge& error) {
     throw Failure(Exit::limits, "reading " + quoted(path) + ": " + one_line(error.what()));

@@ -1,4 +1,4 @@
-// Answers what commands ask of a result file, in a child process: its root table, curves, evaluations, runs, or a check of all of it.
+// Answers commands' requests to a result file, in a child process: its root table, curves, evaluations, runs, or a check of the whole file.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -78,7 +78,7 @@ void TableReceiver::add(Column& column, const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     const auto [at, fresh] = codes_.emplace(text, static_cast<std::uint32_t>(column.words.size()));
     if (fresh) {
-      charge(8 * text.size() + 256);  // here, in the column, and escaped in a table
+      charge(8 * text.size() + 256);  // copies of the text: here, in the column, and escaped in a table
       column.words.push_back(text);
     }
     column.code.push_back(at->second);
@@ -100,7 +100,7 @@ void TableReceiver::charge(std::size_t bytes) {
 
 namespace {
 
-constexpr std::uint64_t quickly_checked = std::uint64_t{64} << 20;  // bytes of a file of schema 1, which has no checksums but its digest
+constexpr std::uint64_t quickly_checked = std::uint64_t{64} << 20;  // bytes; of a larger file without checksums the digest is trusted
 
 }  // namespace
 
@@ -131,7 +131,7 @@ Verification verify_results(const std::string& path, const ReadLimits& limits) {
 }
 
 ReadLimits read_limits(double seconds, double megabytes) {
-  constexpr double least_megabytes = 32;  // HDF5 needs so much for itself: with less, it calls good files damaged
+  constexpr double least_megabytes = 32;  // HDF5 itself needs this much; with less, it calls good files damaged
   ReadLimits limits;
   limits.seconds = seconds;
   if (megabytes > 0 && megabytes < least_megabytes) fail(Exit::usage, "--max-memory: less than 32 MB is not enough for any file");
@@ -139,12 +139,12 @@ ReadLimits read_limits(double seconds, double megabytes) {
   return limits;
 }
 
-// What commands ask of the curves and evaluations of a result file: some of some runs, or all runs as records. Read in a child process.
+// Requests for curves and evaluations: some values of some runs, or all runs as records. A child process reads them.
 
 namespace store {
 namespace {
 
-/// Sends a frame for each run that has any of these values defined.
+/// Sends a frame for each of these runs with the steps (or prompts) at which its curve `name` is defined, and the values there.
 void send_values(Reader& reader, Sheets sheet, const std::string& name, const std::vector<std::uint32_t>& runs, std::uint32_t number,
                  const Send& send) {
   std::vector<std::int32_t> place;
@@ -167,7 +167,7 @@ void send_values(Reader& reader, Sheets sheet, const std::string& name, const st
   });
 }
 
-/// Values of some runs: entry n is of the n-th of the `count` names that choose(reader) gives.
+/// Reads curves (or evaluations) of some runs. choose(reader) returns `count` names; element n of the result belongs to name n.
 std::vector<std::vector<RunCurve>> read_values(const std::string& path, Sheets sheet, std::size_t count,
                                                const std::function<std::vector<std::string>(Reader&)>& choose,
                                                std::span<const std::uint32_t> runs, const std::string& digest, const ReadLimits& limits) {

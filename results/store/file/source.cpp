@@ -1,4 +1,4 @@
-// Checks links, layouts, filters, types and sizes in an untrusted file, and reads its data sets.
+// Checks links, layouts, filters, types and sizes of an untrusted HDF5 file, and reads its data sets.
 #include <algorithm>
 #include <memory>
 #include <new>
@@ -62,14 +62,14 @@ void check_layout(hid_t list, const std::string& name, std::size_t element) {
   }
 }
 
-/// Memory for variable-length strings during one read: bounded, and freed with the arena whatever happens.
+/// Memory for the variable-length strings of one read. Its size is bounded by the budget, and it is freed even after an error.
 struct Arena {
   Budget& budget;
   std::vector<std::unique_ptr<char[]>> blocks;
   bool refused = false;
   static void* take(std::size_t size, void* self) {
     auto& arena = *static_cast<Arena*>(self);
-    constexpr std::size_t overhead = 32;  // of a block, and the copy that becomes a std::string
+    constexpr std::size_t overhead = 32;  // for a block, and for the copy that becomes a std::string
     if (2 * size + overhead > arena.budget.left) {
       arena.refused = true;
       return nullptr;

@@ -1,4 +1,4 @@
-// Writes the layout of a result file, slab by slab: root table, curves and evaluations of each world, provenance, attributes, checksums.
+// Writes a result file slab by slab: root table, curves and evaluations of each world, provenance, attributes, checksums.
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -33,7 +33,7 @@ double final_of(const RunRecord& run, std::size_t place, const std::string& name
   return undefined;
 }
 
-/// A column of the root table: takes the slab's runs.
+/// A column of the root table. `add` writes the values of a slab's runs.
 struct ColumnWriter {
   using Add = std::function<void(SlabWriter&, std::span<const RunRecord* const>)>;
   template <class... Slab>
@@ -44,7 +44,7 @@ struct ColumnWriter {
   SlabWriter slab;
 };
 
-/// The root table's columns, all along the scale `run`.
+/// The columns of the root table; all of them have the dimension scale `run`.
 class Table {
  public:
   Table(hid_t file, const Records& runs, const Outline& outline) : file_(file), count_(runs.count) {
@@ -131,7 +131,8 @@ class Table {
   Scales scales_;
 };
 
-/// A group of one world: scales, and data sets over all of them in the order in which they came.
+/// Writes the HDF5 group of one world: dimension scales (coordinates), and data sets over these dimensions in the order of scale()
+/// calls.
 class WorldGroup {
  public:
   WorldGroup(hid_t file, const std::string& path) : path_(path), group_(make_group(file, path)) {}
@@ -172,8 +173,8 @@ class WorldGroup {
   std::vector<std::pair<std::string, std::string>> scale_sums_;
 };
 
-/// One kind of values of one world: rows are its runs, columns the union of their places on the scale. NaN where a run has none. The times
-/// of the stages go into a group of their own.
+/// Writes one kind of values (curves or evaluations) of one world. Rows are its runs, columns the union of their steps or prompts, NaN
+/// where a run has no value. The times of the stages are written to a group of their own.
 class SheetWriter {
  public:
   SheetWriter(hid_t file, const SheetKind& kind, const std::string& env, const Outline::World& world, const Outline::Sheet& sheet)
@@ -186,14 +187,14 @@ class SheetWriter {
     seconds_ = &times.dataset(seconds_name, float_type(), &nanf);
     set_attribute(seconds_->id(), "units", "s");
   }
-  /// The runs of this world among some runs of the file.
+  /// Writes the values of those runs in `some` that belong to this world.
   void add(std::span<const RunRecord* const> some) {
     std::vector<const RunRecord*> here;
     for (const RunRecord* run : some)
       if (run->env == env_) here.push_back(run);
     if (here.empty()) return;
     const std::size_t n = here.size(), m = sheet_.places.size();
-    std::vector<std::vector<std::size_t>> columns(n);  // of each of a run's places
+    std::vector<std::vector<std::size_t>> columns(n);  // for each run: the column of each of its steps or prompts
     for (std::size_t r = 0; r < n; ++r)
       if (here[r]->status == RunStatus::ok)
         for (const std::int32_t place : places_of(kind_, *here[r]))
@@ -239,7 +240,7 @@ class SheetWriter {
   std::string env_;
   std::vector<std::unique_ptr<WorldGroup>> groups_;
   std::vector<SlabWriter*> values_;
-  SlabWriter* seconds_ = nullptr;  ///< of curves alone
+  SlabWriter* seconds_ = nullptr;  ///< only for curves
 };
 
 void write_attributes(hid_t file, const Records& runs, const Outline& outline, const SuiteFacts& facts, const std::string& digest,
@@ -293,7 +294,7 @@ void write_layout(hid_t file, const Records& runs, const Outline& outline, const
   write_attributes(file, runs, outline, facts, digest, sum);
   Table table(file, runs, outline);
   std::vector<std::unique_ptr<SheetWriter>> sheets;
-  std::map<std::string, std::size_t> bytes;  // of a run of each world
+  std::map<std::string, std::size_t> bytes;  // bytes of one run, by world
   for (int k = 0; k < sheet_count; ++k) {
     const bool any = outline.has(static_cast<Sheets>(k));
     if (k != sheet_curves && !any) continue;

@@ -1,5 +1,5 @@
-// Makes the final file: merges the shards, writes aside, reads back, puts into place without replacing what is not ours. Finds which place
-// a path means.
+// Makes the output file: merges the shards, writes a new file, reads it back, and renames it into place without replacing a file that is
+// not ours. Finds the file that an output path means.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,7 +37,8 @@ void store::Merged::add(const RunRecord& run, std::size_t place) {
   ok[place] = run.status == RunStatus::ok;
 }
 
-/// False when a shard is no longer what was committed: its runs are not done any more.
+/// Adds the runs of the existing output and of the shards. Returns false if a shard was damaged meanwhile: its runs no longer count as
+/// done.
 bool WorkFolder::State::collect_own(store::Merged& merged) {
   const auto add = [&](std::vector<RunRecord>& some) {
     look_at_stop();
@@ -90,7 +91,7 @@ std::string WorkFolder::State::digest_of(const store::Merged& merged) const {
 void WorkFolder::State::write_output(const store::Merged& merged, const std::string& digest) {
   using namespace store;
   ensure_memory(hdf5_room);
-  const File file = make_file(folder, aside(), found ? found->st_mode & 0644 : 0644);  // a stricter mode of the file that is replaced stays
+  const File file = make_file(folder, aside(), found ? found->st_mode & 0644 : 0644);  // keeps a stricter mode of the file that is replaced
   const Records records{facts.runs, [&](std::size_t i, RunRecord& scratch) -> const RunRecord& {
                           merged.rows.get(merged.at[i], scratch);
                           return scratch;
@@ -98,7 +99,7 @@ void WorkFolder::State::write_output(const store::Merged& merged, const std::str
   Bytes bytes;
   bytes.file = &file;
   const std::string cannot = "write " + quoted(output) + ", as its new file";
-  bytes.error = -write_all(file, hdf5_signature, 0);  // HDF5 writes it last: a torn file is known as one of HDF5
+  bytes.error = -write_all(file, hdf5_signature, 0);  // HDF5 writes it last; so a torn file is known as an HDF5 file
   if (bytes.error == 0) try {
     Hid hdf5 = create_hdf5(bytes);
     write_layout(hdf5, records, merged.outline, facts, digest, [&] {
@@ -126,13 +127,14 @@ void WorkFolder::State::check_written(const std::string& digest) {
     throw Failure(Exit::io, store::quoted(file.path) + " does not read back as written (a fault of the disk?)");
 }
 
-/// Where the runs are when there is no output. Those of an earlier output are in that file alone.
+/// Says where the runs are stored if no output is made. Runs of an earlier output are in that file alone, so only new runs are in the
+/// folder.
 std::string WorkFolder::State::saved() const {
   if (merging) return "the parts are as they were";
   return std::string("all ") + (keep_output ? "new " : "") + "finished runs stay saved in " + store::quoted(folder.path);
 }
 
-/// Is this the very file that was looked at, unchanged?
+/// True if `now` describes the file that was last found at the output path, unchanged.
 bool WorkFolder::State::is_found(const struct stat& now) const { return found && store::unchanged(*found, now); }
 
 void WorkFolder::State::put_into_place() {
@@ -140,7 +142,7 @@ void WorkFolder::State::put_into_place() {
   try {
     placed = store::place_file(folder, aside(), beside, name, found, "rename to");
   } catch (const Failure& failure) {
-    check_lock("the output cannot be made");  // who has it now removed our file
+    check_lock("the output cannot be made");  // if another process holds the lock now, it removed our file
     throw Failure(Exit::io, std::string(failure.what()) + "; " + saved());
   }
   if (placed == store::Placed::taken)
@@ -162,19 +164,20 @@ void WorkFolder::State::put_into_place() {
                     store::quoted(store::place_now(beside) + "/" + name));
 }
 
-/// The output is there, whatever becomes of the folder.
+/// Removes the work folder, or only its shards if failed runs may continue from checkpoints. Errors become notes, since the output exists
+/// already.
 void WorkFolder::State::clean_up() try {
   if (!lock_stands()) {
     notes.push_back("the lock of the work folder was taken away while the output was made; the folder is left to who has it now");
     return;
   }
   if (complete || checkpoints(false).empty()) return remove_folder();
-  remove_own(shards);  // what failed goes on from its checkpoint the next time
+  remove_own(shards);  // failed runs continue from their checkpoints in the next call
 } catch (const Failure& failure) {
   notes.push_back(std::string("the work folder is no longer needed, but: ") + failure.what());
 }
 
-/// Writes the new file into the work folder and reads it back.
+/// Writes the new output file into the work folder and reads it back.
 WorkFolder::State::NewOutput WorkFolder::State::make_output(store::Merged& merged) try {
   need_all(merged);
   merged.rows.flush();
@@ -189,7 +192,8 @@ WorkFolder::State::NewOutput WorkFolder::State::make_output(store::Merged& merge
                               (forced && found ? ", once " + store::quoted(output) + " is moved away" : ""));
 }
 
-/// Collects all runs, makes the output of them, and puts it into place. Empty when collect() says that something is missing.
+/// Collects all runs, writes the output, and renames it into place. Returns its digest; "" if collect() returns false because runs are
+/// missing.
 std::string WorkFolder::State::finish(const std::function<bool(store::Merged&)>& collect) try {
   check_lock("the output cannot be made");
   NewOutput made;
@@ -208,7 +212,7 @@ std::string WorkFolder::State::finish(const std::function<bool(store::Merged&)>&
   keep_output = true;
   return made.digest;
 } catch (...) {
-  if (lock && !not_ours_aside) system.unlink(folder.number(), aside().c_str(), 0);  // what fills the disk helps nobody
+  if (lock && !not_ours_aside) system.unlink(folder.number(), aside().c_str(), 0);  // a partial file would only fill the disk
   throw;
 }
 
@@ -218,17 +222,17 @@ std::string WorkFolder::assemble() {
   return s.finish([&](store::Merged& merged) { return s.collect_own(merged); });
 }
 
-// Where a run's output goes: links are followed, and what is no result file is never replaced.
+// Finds the file that an output path means: follows links, and refuses a file that is no result file.
 
 namespace {
 
-constexpr int most_links = 40;  // as the kernel's own limit
+constexpr int most_links = 40;  // the kernel's own limit
 
 [[noreturn]] void cannot_write(const std::string& path, const std::string& why) {
   throw Failure(Exit::io, "cannot write " + store::quoted(path) + ": " + why);
 }
 
-/// The name at the end of the links, whether or not something is there.
+/// The path at the end of the links, whether or not a file exists there.
 std::string followed(std::string path) {
   const std::string asked = path;
   for (int links = 0; links < most_links; ++links) {
@@ -256,12 +260,12 @@ std::string output_target(const std::string& path) {
   if (!there && errno != ENOENT) store::fail_io("write", path, errno);
   if (there && !S_ISREG(info.st_mode)) cannot_write(path, "it exists and is not a regular file");
   const std::string target = followed(path);
-  if (there) {  // links of /proc name files that have no name
+  if (there) {  // links in /proc may lead to files without a name
     if (::stat(target.c_str(), &end) != 0 || end.st_ino != info.st_ino || end.st_dev != info.st_dev)
       cannot_write(path, "it is a link to a file without a name");
     if (const std::string head = store::head_of(posix_system(), target, hdf5_signature.size()); !head.empty() && head != hdf5_signature)
       throw Failure(Exit::io, store::quoted(path) + " is not a result file; choose another -o");
-    for (int stream = 0; stream <= 2; ++stream)  // still empty, but the table goes there
+    for (int stream = 0; stream <= 2; ++stream)  // the file is still empty, but this program prints its table into it
       if (struct stat open{}; info.st_size == 0 && ::fstat(stream, &open) == 0 && open.st_ino == info.st_ino && open.st_dev == info.st_dev)
         cannot_write(path, "it is this program's own input or output");
   } else if (const std::string folder = store::folder_of(target); ::stat(folder.c_str(), &info) != 0) {

@@ -1,4 +1,4 @@
-// Reads and writes the small texts of a work folder, and the files of its checkpoints.
+// Reads and writes the small text files of a work folder, and its checkpoint files.
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -66,7 +66,7 @@ std::optional<Provenance> read_provenance(const Folder& folder) try {
   return std::nullopt;
 }
 
-// Files of checkpoints: named by digest, headed by digest.
+// Checkpoint files: a digest of the run's id is in the name, a digest of the bytes in the header.
 
 namespace {
 

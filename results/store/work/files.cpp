@@ -53,7 +53,7 @@ int write_all(const File& file, std::string_view bytes, std::uint64_t at) {
     const ssize_t count =
         again([&] { return file.system().write(file.number(), bytes.data(), bytes.size(), static_cast<off_t>(at)); });
     if (count < 0) return static_cast<int>(count);
-    if (count == 0) return -EIO;  // POSIX allows it for no regular file
+    if (count == 0) return -EIO;  // POSIX allows 0 for no regular file
     bytes.remove_prefix(static_cast<std::size_t>(count));
     at += static_cast<std::uint64_t>(count);
   }
@@ -108,15 +108,15 @@ Placed place_file(const Folder& folder, const std::string& from, const Folder& t
   if (there && !(seen && unchanged(*seen, *there))) return Placed::taken;
   int error = rename(there ? RENAME_EXCHANGE : RENAME_NOREPLACE);
   if (error == -EEXIST) return Placed::taken;
-  if (there && error == -ENOENT) error = rename(RENAME_NOREPLACE);  // it went away just now
+  if (there && error == -ENOENT) error = rename(RENAME_NOREPLACE);  // it was removed just now
   if (there && error == 0) {
-    if (const auto out = file_at(folder, from); out && !unchanged(*seen, *out))  // it was replaced just now: back again
+    if (const auto out = file_at(folder, from); out && !unchanged(*seen, *out))  // another file replaced it just now: exchange back
       return rename(RENAME_EXCHANGE) == 0 ? Placed::taken : Placed::displaced;
   } else if (!there && unsupported(error)) {
     error = again([&] { return folder.system().link(folder.number(), from.c_str(), to_folder.number(), to.c_str()); });
     if (error == -EEXIST) return Placed::taken;
   }
-  if (unsupported(error)) {  // a file system without any of them: a last look must do
+  if (unsupported(error)) {  // neither exchange nor link is supported: check once more, then rename
     const auto now = file_at(to_folder, to);
     if (now && !(seen && unchanged(*seen, *now))) return Placed::taken;
     error = rename(0);
@@ -151,7 +151,7 @@ void write_safely(const Folder& folder, const std::string& name, std::initialize
     if (const int error = file.close(); error < 0) fail_io("close", folder.path_of(aside), -error);
     placed = place_file(folder, aside, folder, name, seen, "rename to");
   } catch (const Failure&) {
-    system.unlink(folder.number(), aside.c_str(), 0);  // what fills the disk helps nobody
+    system.unlink(folder.number(), aside.c_str(), 0);  // a partial file would only fill the disk
     throw;
   }
   if (placed == Placed::displaced) throw Failure(Exit::io, "another file took the place of " + quoted(folder.path_of(name)) + " at the last moment");
@@ -220,7 +220,7 @@ std::string head_of(const System& system, const std::string& path, std::size_t s
 
 }  // namespace odrpo::store
 
-// The store's system calls, by POSIX and Linux.
+// Binds the table of the store's system calls to POSIX and Linux.
 
 namespace odrpo {
 namespace {

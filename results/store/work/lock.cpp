@@ -1,4 +1,4 @@
-// Takes a lock by link(2), with a name and a heartbeat, and by flock(2) where there is one.
+// Takes a lock by link(2), marks it with its owner's name and a heartbeat, and holds it by flock(2) where that exists.
 #include "results/store/work/lock.hpp"
 
 #include <fcntl.h>
@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::string_view head = "odrpo-bench lock 1\n", given_back = "odrpo-bench lock 1\nfree\n";
 constexpr std::size_t longest = 4096;
-constexpr const char* turn_end = "-turn.tmp";  ///< of the file of a process that removes another's lock
+constexpr const char* turn_end = "-turn.tmp";  ///< end of the name of a file that a process makes while it removes another's lock
 
 std::string first_line(const char* path) {
   std::ifstream file(path);
@@ -36,10 +36,10 @@ std::string first_line(const char* path) {
   return line;
 }
 
-/// When a process started, in clock ticks; 0 when there is none.
+/// Start time of a process in clock ticks; 0 if there is no such process.
 std::uint64_t start_of(long long process) {
   const std::string line = first_line(("/proc/" + std::to_string(process) + "/stat").c_str());
-  std::istringstream fields(line.substr(std::min(line.size(), line.rfind(')') + 1)));  // a program's name may hold anything
+  std::istringstream fields(line.substr(std::min(line.size(), line.rfind(')') + 1)));  // a program's name may contain anything, even ')'
   std::string field;
   for (int i = 0; i < 20; ++i) fields >> field;
   std::uint64_t ticks = 0;
@@ -64,7 +64,7 @@ std::string duration(double seconds) {
   return std::to_string(s / 3600) + " h";
 }
 
-/// Is the file at this name this open one?
+/// True if the file of this name is this open file.
 bool is_at(const Folder& folder, const std::string& name, const File& file) {
   struct stat ours {
   }, now{};
@@ -80,8 +80,8 @@ std::string text_in(const File& file, const std::string& path) {
   return text;
 }
 
-/// What the text of a lock, touched `age` seconds ago, says to a process with these rules. `flocked` is the result of flock: 0 = no process
-/// of this machine has it, -EWOULDBLOCK = one has. Another error = there is no flock.
+/// Decides whether a lock is held, by the text of its file, which its owner touched `age` seconds ago. `flocked` is the result of flock: 0
+/// = no process of this machine holds it, -EWOULDBLOCK = one does, another error = flock does not work here.
 LockState judge(const std::string& text, double age, int flocked, const LockRules& rules) {
   const LockOwner owner = LockOwner::read(text);
   LockState state;
@@ -91,20 +91,20 @@ LockState judge(const std::string& text, double age, int flocked, const LockRule
   const bool silent = age > rules.silence;
   if (flocked == -EWOULDBLOCK) return state.held = true, state;
   if (text == given_back) return state;
-  if (owner.process == 0) {  // an older program's, cut by a power cut, or just being made where there is no flock
+  if (owner.process == 0) {  // of an older program, cut by a power cut, or just being made without flock
     state.held = flocked != 0 && !silent, state.ahead = state.held && age < -rules.beat;
   } else if (!owner.boot.empty() && owner.boot == rules.self.boot) {
-    if (flocked == 0) return state;  // killed
+    if (flocked == 0) return state;  // its owner was killed
     if (owner.space == rules.self.space) return state.held = start_of(owner.process) == owner.started, state;
     state.held = true, state.silent = silent, state.ahead = age < -rules.beat;
   } else {
-    const bool restarted = owner.host == rules.self.host && silent;  // this machine, or one in its place
+    const bool restarted = owner.host == rules.self.host && silent;  // this machine, or one that replaced it
     state.held = !restarted, state.silent = silent && !restarted, state.ahead = age < -rules.beat;
   }
   return state;
 }
 
-/// A name for a file beside the lock that no other process uses.
+/// A name for a temporary file that no other process uses.
 std::string name_beside(const std::string& name, const LockOwner& self) { return name + own_mark(self) + ".tmp"; }
 
 }  // namespace
@@ -151,7 +151,7 @@ LockOwner LockOwner::read(std::string_view text) {
     else if (key == "process") number(owner.process);
     else if (key == "started") number(owner.started);
   }
-  if (owner.since.empty() || !text.ends_with('\n')) owner.process = 0;  // the last line is not there
+  if (owner.since.empty() || !text.ends_with('\n')) owner.process = 0;  // the last line is missing
   return owner;
 }
 
@@ -164,7 +164,7 @@ std::string own_mark(const LockOwner& self) {
   return std::string(mark_begin) + digits;
 }
 
-/// How long a lock's file has been seen without a change.
+/// Measures for how long a lock's file has not changed, by this machine's clock.
 class Lock::Watch {
  public:
   double seconds(const struct stat& now) {
@@ -195,23 +195,23 @@ Lock::Result Lock::take(const Folder& folder, const std::string& name, const Loc
   }
 }
 
-/// One try at a lock, and the files that it needs.
+/// One try of Lock::take() to get the lock, with the temporary files that it needs.
 class Lock::Try {
  public:
   Try(const Folder& folder, const std::string& name, const LockRules& rules, Watch& watch)
       : folder_(folder), name_(name), candidate_(name_beside(name, rules.self)), rules_(rules), watch_(watch) {}
   ~Try() { remove(candidate_); }
 
-  /// The lock's file, when it is ours now.
+  /// Takes the lock. Returns its file; nothing if another process holds it (`other` describes it) or if another try is needed (`again`).
   std::optional<File> take(LockState& other, bool& again) {
     make_candidate();
     int error = place();
-    if (error == -EEXIST && is_at(folder_, name_, mine_)) error = 0;  // it was linked, and the answer was lost
+    if (error == -EEXIST && is_at(folder_, name_, mine_)) error = 0;  // the link was made, but the answer was lost (network file system)
     if (error == -EEXIST) {
       if (!remove_dead(other, again)) return std::nullopt;
       error = place();
     }
-    if (error == -EEXIST || error == -ENOENT) {  // another was faster, or swept the folder
+    if (error == -EEXIST || error == -ENOENT) {  // another process was faster, or removed our file
       again = true;
       return std::nullopt;
     }
@@ -231,9 +231,9 @@ class Lock::Try {
   void make_candidate() {
     mine_ = make_file(folder_, candidate_);
     if (const int error = fill(mine_); error < 0) fail_io("write", folder_.path_of(candidate_), -error);
-    folder_.system().flock(mine_.number());  // nobody else knows of it yet
+    folder_.system().flock(mine_.number());  // no other process knows this file yet
   }
-  /// Gives our file the lock's name where no file has it: 0, -EEXIST, or another error.
+  /// Gives our file the lock's name if no file has it. Returns 0, -EEXIST, or another error.
   int place() {
     const int error = link(candidate_);
     if (error != -EPERM && error != -EOPNOTSUPP && error != -ENOSYS && error != -EMLINK) return error;
@@ -242,15 +242,15 @@ class Lock::Try {
     folder_.system().flock(made.number());
     mine_ = std::move(made);
     const int filled = fill(mine_);
-    return filled < 0 || is_at(folder_, name_, mine_) ? filled : -EEXIST;  // taken for one that was given back, while it was empty
+    return filled < 0 || is_at(folder_, name_, mine_) ? filled : -EEXIST;  // another process took the empty file for a released lock
   }
-  /// Takes away the lock of an owner that is dead or gave it back; false when there is no such lock. One process does so at a time, and it
-  /// removes the file that it has judged.
+  /// Removes the lock of an owner that is dead or has released it. Returns false if there is no such lock. Only one process does so at a
+  /// time (the one that made the -turn.tmp file), and it removes only the very file that it judged.
   bool remove_dead(LockState& other, bool& again) const {
     const std::string path = folder_.path_of(name_), turn = name_ + turn_end;
     const File mark = open_file(folder_.system(), folder_.number(), turn, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
     if (mark.number() == -EEXIST) {
-      if (const auto its = file_at(folder_, turn); its && age_of(*its) > rules_.silence)  // of a process that was killed just there
+      if (const auto its = file_at(folder_, turn); its && age_of(*its) > rules_.silence)  // left by a process that was killed here
         remove_if_unchanged(folder_, turn, *its, name_beside(name_, rules_.self));
       return again = true, false;
     }
@@ -261,7 +261,7 @@ class Lock::Try {
       try {
         remove_if_unchanged(folder_, turn, my_turn, name_beside(name_, rules_.self));
       } catch (const Failure&) {
-        // it goes when it is old
+        // the next process removes the file when it is old
       }
     }};
     const File theirs = open_file(folder_.system(), folder_.number(), name_, O_RDWR | O_NOFOLLOW);
@@ -275,7 +275,7 @@ class Lock::Try {
     remove_if_unchanged(folder_, name_, its, name_beside(name_, rules_.self));
     return true;
   }
-  /// How much older than our file one is, both by the clock of the file system's machine.
+  /// By how many seconds the file `its` was changed before our file. Both times come from the file system's clock, so machines need not agree.
   double age_of(const struct stat& its) const {
     struct stat my {};
     return ::fstat(mine_.number(), &my) == 0 ? seconds_of(my.st_mtim) - seconds_of(its.st_mtim) : 0;

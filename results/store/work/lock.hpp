@@ -1,4 +1,5 @@
-// Locks a work folder for one writer, on any machine that shares the folder. Private to results/store/; protocol: docs/many-machines.md.
+// Locks a work folder for one writer, even if several machines share the folder. Private to results/store/; protocol:
+// docs/many-machines.md.
 #pragma once
 #include <sys/types.h>
 
@@ -14,61 +15,62 @@
 
 namespace odrpo::store {
 
-/// The process that holds a lock, as the lock's file names it.
+/// The process that holds a lock, as written in the lock's file.
 struct LockOwner {
   std::string host, user, since;  ///< since: UTC, "2026-11-25 07:05:01"
-  std::string boot, space;        ///< of the machine's boot; of its space of process numbers (process_space())
+  std::string boot, space;        ///< id of the machine's boot; id of its process-number namespace (process_space())
   long long process = 0;
-  std::uint64_t started = 0;  ///< when that process started, in clock ticks of its machine
-  /// This process, now.
+  std::uint64_t started = 0;  ///< start time of that process, in clock ticks of its machine
+  /// Describes this process.
   static LockOwner self();
   std::string text() const;
-  /// The owner that a text names; nobody (process 0) for another text, as an empty one or that of a program before version 1 of locks.
+  /// Parses the text of a lock's file. The result has process 0 (nobody) for any other text: empty, cut, or of a program before lock
+  /// version 1.
   static LockOwner read(std::string_view text);
 };
 
-/// A mark for names of temporary files: mark_begin and 16 hexadecimal digits. Each call and process gets another.
+/// A mark for names of temporary files: mark_begin and 16 hexadecimal digits, different for each call and each process.
 std::string own_mark(const LockOwner& self);
 
-/// How a lock is taken. The tests have rules of their own.
+/// The waiting times by which Lock::take() decides, and who takes the lock. Tests set their own.
 struct LockRules {
   LockOwner self = LockOwner::self();
-  double beat = 10;     ///< seconds between two signs of life
-  double silence = 60;  ///< seconds without one after which the owner may be dead
-  double patience = 0.2;  ///< seconds to wait for an owner that may be going
-  bool watches = true;    ///< a lock that is dated in the future is watched for `silence` …
+  double beat = 10;     ///< seconds between two signs of life (touches of the lock's file)
+  double silence = 60;  ///< seconds without a sign of life after which the owner may be dead
+  double patience = 0.2;  ///< seconds to wait for an owner that may be about to release the lock
+  bool watches = true;    ///< watch a lock whose file is dated in the future for `silence` seconds …
   const std::atomic<bool>* stop = nullptr;  ///< … until this is set
 };
 
-/// What a lock's file says to whoever does not hold it.
+/// The state of a lock, as its file shows it to other processes.
 struct LockState {
-  bool held = false;    ///< by a process that lives, or may
-  bool silent = false;  ///< held, and without a sign of life for longer than LockRules::silence
-  bool ahead = false;   ///< its last sign of life is dated in the future, and nothing else shows whether its owner lives
+  bool held = false;    ///< by a process that is, or may be, alive
+  bool silent = false;  ///< held, but without a sign of life for longer than LockRules::silence
+  bool ahead = false;   ///< its last sign of life is dated in the future, and nothing else shows whether its owner is alive
   std::string owner;    ///< "process 17 of ann on node7, since 2026-11-25 07:05:01 UTC, last sign of life 3 s ago"
 };
 
-/// A lock on a folder that several machines share, for one writer at a time. It is a file with its owner's name, touched while the owner
-/// lives. It is made by link(2), which is atomic on network file systems, and also held by flock where there is one. So a killed owner on
-/// the same machine is noticed at once, one before the machine's restart after LockRules::silence. One that fell silent on another machine
-/// is reported, and its lock is left to people.
+/// A lock on a folder that several machines may share, for one writer at a time. It is a file with its owner's name, which the owner
+/// touches while it lives. It is made by link(2), which is atomic on network file systems too, and also held by flock(2) where that exists.
+/// If the owner was killed on this machine, the lock is taken over at once; if this machine restarted, after LockRules::silence. If the
+/// owner fell silent on another machine, the lock is only reported, and the user must remove it.
 class Lock {
  public:
-  enum class Result { held, taken, gone };  ///< held: now ours; taken: another process has it; gone: the folder is being removed
+  enum class Result { held, taken, gone };  ///< held: this object holds it; taken: another process does; gone: the folder is being removed
   Lock() = default;
   ~Lock() { release(); }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
-  /// Tries for LockRules::patience; watches a lock that is dated in the future for LockRules::silence. Failure io when it cannot be made,
-  /// `stopped` when LockRules::stop is set while it watches.
+  /// Tries to take the lock for LockRules::patience seconds. Watches a lock dated in the future for LockRules::silence. Failure `io` if the
+  /// lock's file cannot be made; Failure `stopped` if LockRules::stop is set while it watches.
   Result take(const Folder& folder, const std::string& name, const LockRules& rules = {});
-  /// Who has it, after `taken`.
+  /// The lock of the other process, after `taken`.
   const LockState& other() const { return other_; }
-  /// Is the lock held, and is its file still the one in the folder? (Not when somebody removed the folder or the file.)
+  /// True if this object holds the lock, and the lock's file is still in the folder. (False after somebody removed the folder or the file.)
   bool stands(const Folder& folder, const std::string& name) const;
   void release();
   explicit operator bool() const { return static_cast<bool>(file_); }
-  /// Who holds the lock of a folder that is only read; nobody when there is none. Failure io.
+  /// The lock of a folder that this process only reads; not held if there is none. Failure `io`.
   static LockState look(const Folder& folder, const std::string& name, const LockRules& rules = {});
 
  private:

@@ -1,4 +1,5 @@
-// Merges runs that many machines trained into one output: each run once, none missing, repeated ones equal. Reads parts with suspicion.
+// Merges runs that several machines trained into one output: each run once, none missing, repeated runs equal. Reads parts without trusting
+// them.
 #include <fcntl.h>
 #include <fmt/format.h>
 
@@ -28,7 +29,8 @@ const typename Items::value_type* named(const Items& items, const std::string& n
   return at == items.end() ? nullptr : &*at;
 }
 
-/// What differs between two records of one run: settings, final values, then curves and evaluations by their first different value.
+/// Lists what differs between two records of one run: settings and final values, then for each curve or evaluation its first different
+/// value.
 std::vector<std::string> differences(const RunRecord& a, const RunRecord& b) {
   std::vector<std::string> told;
   const auto tell = [&](std::string text) {
@@ -69,7 +71,7 @@ std::vector<std::string> differences(const RunRecord& a, const RunRecord& b) {
   return told;
 }
 
-/// Takes runs of sources into the row file, and compares those that come again.
+/// Adds the runs of all sources to the row file; compares a run that comes again with its first record.
 class Taker {
  public:
   Taker(store::Merged& merged, MergeReport& report, std::size_t runs) : merged_(merged), report_(report), from_(runs, own) {}
@@ -100,7 +102,7 @@ class Taker {
   static constexpr std::uint32_t own = ~std::uint32_t{0};
   store::Merged& merged_;
   MergeReport& report_;
-  std::vector<std::uint32_t> from_;  // the source of each run
+  std::vector<std::uint32_t> from_;  // index of the source of each run
   RunRecord before_;
 };
 
@@ -112,7 +114,7 @@ MergeReport WorkFolder::merge(std::span<const RunSource> sources, const CheckRun
   s.merging = true;
   MergeReport report;
   report.digest = s.finish([&](store::Merged& merged) {
-    s.collect_own(merged);  // what is here already; a damaged shard is noted, and its runs count as absent
+    s.collect_own(merged);  // runs already here; a damaged shard is noted, and its runs count as missing
     Taker taker(merged, report, s.facts.runs);
     for (std::size_t i = 0; i < sources.size(); ++i)
       sources[i].read([&](std::vector<RunRecord>& slab) {
@@ -125,7 +127,7 @@ MergeReport WorkFolder::merge(std::span<const RunSource> sources, const CheckRun
             taker.take(run, *place, i);
           } catch (const Failure& failure) {
             if (failure.code != Exit::internal) throw;
-            throw Failure(Exit::bad_input, store::quoted(sources[i].name) + ": " + failure.what());  // a record that contradicts itself
+            throw Failure(Exit::bad_input, store::quoted(sources[i].name) + ": " + failure.what());  // the record contradicts itself
           }
         }
       });
@@ -138,7 +140,7 @@ MergeReport WorkFolder::merge(std::span<const RunSource> sources, const CheckRun
   return report;
 }
 
-// Reads parts of a suite with the suspicion that any result file meets, whoever wrote them.
+// Opens and reads parts of a suite with the same checks as any result file, whoever wrote them.
 
 namespace {
 
@@ -148,7 +150,7 @@ store::Folder open_work(const System& system, const std::string& path) {
   return store::open_folder(system, path, "read the work folder");
 }
 
-/// What a file that anybody may have written says of itself.
+/// Reads the attributes of a result file or shard that anybody may have written.
 ResultFile head_of(const store::UntrustedFile& file, const ReadLimits& limits) {
   ResultFile head;
   store::in_child(
@@ -163,7 +165,7 @@ ResultFile head_of(const store::UntrustedFile& file, const ReadLimits& limits) {
   return head;
 }
 
-/// The marker of a folder; where that is damaged, what its first whole shard says.
+/// Reads the marker of a work folder (FolderMarker). If it is missing or damaged, takes fingerprint and suite from the first good shard.
 store::FolderMarker marker_of(const store::Folder& folder, const std::vector<std::string>& shards, const ReadLimits& limits) {
   store::FolderMarker marker = store::read_marker(folder);
   for (const std::string& name : shards) {
@@ -188,7 +190,7 @@ Part open_work_folder(const System& system, const std::string& path, const ReadL
   const store::FolderMarker marker = marker_of(folder, part.shards, limits);
   if (marker.fingerprint.empty()) throw refuse("it holds no 'suite' that this program wrote");
   store::LockRules rules;
-  rules.silence = 600;  // two machines' clocks are compared
+  rules.silence = 600;  // longer than usual, since the clocks of two machines are compared
   const store::LockState lock = store::Lock::look(folder, store::lock_name, rules);
   if (lock.held && !lock.silent)
     throw Failure(Exit::io, store::quoted(path) + " is still being written" + (lock.owner.empty() ? "" : " (" + lock.owner + ")") +

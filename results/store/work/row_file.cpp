@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 
-/// What stands before each record.
+/// The header of each record: its length and checksum.
 struct RowHead {
   std::uint64_t size = 0, sum = 0;
 };
 
-/// Finds damage on the disk: words of eight bytes, multiplied and folded.
+/// A checksum against disk damage: multiplies and folds words of eight bytes.
 std::uint64_t checksum_of(std::string_view bytes) {
   std::uint64_t sum = bytes.size();
   while (!bytes.empty()) {
@@ -55,7 +55,7 @@ void RowFile::flush() {
 }
 
 void RowFile::get(std::uint64_t at, RunRecord& run) const {
-  // most records fit in the first read
+  // one read of this size holds most records
   std::string bytes(8192, '\0');
   RowHead head;
   const auto read = [&](char* to, std::size_t count, std::uint64_t from) {

@@ -1,4 +1,5 @@
-// Writes and reads shards: HDF5 images in memory whose names hold their checksum. Finds places of runs; joins another process's folder.
+// Writes and reads shards: HDF5 images in memory whose file names contain their checksum. Finds the index of a run. Joins another process's
+// folder.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -75,7 +76,7 @@ void with_image(const std::string& image, const std::string& path, const std::fu
   try {
     with_reader(bytes, path, ~std::size_t{0} / 4, use);
   } catch (const Failure& failure) {
-    if (failure.code == Exit::limits) throw std::bad_alloc();  // the only limit here is the machine's
+    if (failure.code == Exit::limits) throw std::bad_alloc();  // no other limit is set, so the machine has no more memory
     throw;
   }
 }
@@ -98,7 +99,7 @@ void read_image(const std::string& image, const std::string& path, bool with_rec
 namespace odrpo {
 namespace {
 
-/// The runs as an HDF5 file in memory.
+/// Returns the bytes of an HDF5 file with these runs.
 std::string shard_image(std::span<const RunRecord> runs, const SuiteFacts& facts) {
   using namespace store;
   ensure_memory(store::hdf5_room);
@@ -158,11 +159,11 @@ std::string WorkFolder::commit(std::span<const RunRecord> runs) {
 
 }  // namespace odrpo
 
-// Several processes that write one work folder: one holds the lock, the others are members, whose shards it takes up.
+// Several processes that write one work folder: one holds the lock, and takes up the shards of the others, its members.
 
 namespace odrpo {
 
-/// Opens the folder that another process has made and holds.
+/// Opens the work folder that another process has made and locked.
 void WorkFolder::State::join() {
   member = true;
   const std::string path = output + ".work", why = "write into the work folder";

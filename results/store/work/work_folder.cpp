@@ -1,4 +1,4 @@
-// Opens a work folder: checks whose it is, takes its lock, takes over what an earlier call left. Protocol and reasons: docs/results.md.
+// Opens a work folder: checks its owner, takes its lock, and takes over what an earlier call left. Protocol and reasons: docs/results.md.
 #include "results/store/work/work_folder.hpp"
 
 #include <fcntl.h>
@@ -16,12 +16,12 @@ namespace {
 using store::lock_name, store::marker_name;
 constexpr int most_looks = 100;
 
-/// A shard as format 1 named it, without its checksum.
+/// True for the file name of a shard in work folders of version 1, which has no checksum.
 bool is_old_shard(const std::string& name) {
   return name.starts_with("shard-") && name.ends_with(".h5") && name.size() >= 12 && name.size() <= 18 &&
          std::all_of(name.begin() + 6, name.end() - 3, [](char c) { return c >= '0' && c <= '9'; });
 }
-/// Where the mark of its process begins in the name of a temporary file; npos for other files and for names without a mark.
+/// Index in a temporary file's name at which the mark of its process begins; npos for other files and names without a mark.
 std::size_t place_of_mark(const std::string& name) {
   const auto mark = name.ends_with(".tmp") ? name.rfind(store::mark_begin) : std::string::npos;
   return mark != std::string::npos && name.find_first_not_of("0123456789abcdef", mark + store::mark_begin.size()) == name.size() - 4 ? mark : std::string::npos;
@@ -34,7 +34,7 @@ bool is_ours(const std::string& name) {
   return name == lock_name || name == marker_name || name == store::provenance_name || store::is_shard(name) || is_old_shard(name) ||
          store::is_checkpoint(name);
 }
-/// Work that a later call takes over.
+/// True for files that hold work, which a later call takes over.
 bool is_work(const std::string& name) { return store::is_shard(name) || is_old_shard(name) || store::is_checkpoint(name); }
 
 }  // namespace
@@ -55,7 +55,7 @@ bool WorkFolder::State::holds_work() const {
   return std::any_of(names.begin(), names.end(), is_work);
 }
 
-/// Is there a shard, and does every whole one say that it is of this suite?
+/// True if there is an undamaged shard, and all such shards have this suite's fingerprint.
 bool WorkFolder::State::shards_are_of_suite() const {
   bool any = false;
   for (const std::string& name : store::names_in(folder)) {
@@ -65,7 +65,7 @@ bool WorkFolder::State::shards_are_of_suite() const {
       if (store::fingerprint_of(*image, folder.path_of(name)) != facts.fingerprint) return false;
     } catch (const Failure& failure) {
       if (failure.code != Exit::bad_input) throw;
-      return false;  // a newer program's
+      return false;  // written by a newer program
     }
     any = true;
   }
@@ -76,7 +76,7 @@ std::vector<std::string> WorkFolder::State::checkpoints(bool of_finished) const 
   return store::checkpoints_in(folder, facts, [&](std::size_t i) { return done[i] == of_finished; });
 }
 
-/// A folder in a place where others may write is safe only when nobody else can write into it.
+/// Refuses a work folder into which another user could write, or that is on another file system.
 void WorkFolder::State::check_owner(const struct stat& info) const {
   const std::string which = "cannot write " + store::quoted(output) + ": its work folder " + store::quoted(output + ".work");
   if (info.st_uid != ::geteuid())
@@ -84,11 +84,11 @@ void WorkFolder::State::check_owner(const struct stat& info) const {
   if (info.st_mode & 022)
     throw Failure(Exit::io, which + " can be written by other users; move it away, or chmod go-w it if nobody has changed it");
   struct stat here {};
-  if (::fstat(beside.number(), &here) == 0 && here.st_dev != info.st_dev)  // a mount
+  if (::fstat(beside.number(), &here) == 0 && here.st_dev != info.st_dev)  // a mount point
     throw Failure(Exit::io, which + " is on another file system, from where no file can be renamed to it; move the folder away");
 }
 
-/// Why the lock cannot be had, and what to do where its owner may be dead.
+/// Returns the message that says who holds the lock, and what to do if that process may be dead.
 std::string WorkFolder::State::held_by_another(const store::LockState& other) const {
   const std::string file = output + ".work/" + lock_name;
   if (!other.silent)
@@ -100,7 +100,7 @@ std::string WorkFolder::State::held_by_another(const store::LockState& other) co
 
 bool WorkFolder::State::take_folder(bool make, bool force) {
   const std::string path = output + ".work", why = "write " + store::quoted(output) + ": cannot make its work folder";
-  const mode_t mode = found && !(found->st_mode & 044) ? 0700 : 0755;  // what nobody else may read stays so while it is made anew
+  const mode_t mode = found && !(found->st_mode & 044) ? 0700 : 0755;  // if nobody else may read the output, nobody may read the folder
   const int made = make ? store::again([&] { return system.mkdir(beside.number(), folder_name.c_str(), mode); }) : -EEXIST;
   if (made < 0 && made != -EEXIST) store::fail_io(why, path, -made);
   store::File opened = store::open_file(system, beside.number(), folder_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
@@ -110,7 +110,7 @@ bool WorkFolder::State::take_folder(bool make, bool force) {
   if (!opened) store::fail_io(why, path, -opened.number());
   struct stat info {};
   if (::fstat(opened.number(), &info) != 0) store::fail_io(why, path, errno);
-  if (made == 0 && (info.st_mode & 022)) {  // by a default ACL
+  if (made == 0 && (info.st_mode & 022)) {  // a default ACL added these permissions
     ::fchmod(opened.number(), info.st_mode & 0755);
     if (::fstat(opened.number(), &info) != 0) store::fail_io(why, path, errno);
   }
@@ -125,7 +125,7 @@ bool WorkFolder::State::take_folder(bool make, bool force) {
     if (!is_ours(there))
       throw Failure(Exit::io, store::quoted(path) + " holds " + store::quoted(there) + ", which this program did not make; move it away");
   store::LockRules rules;
-  rules.watches = make;  // what is left over of a complete output is not worth a minute
+  rules.watches = make;  // removing a leftover folder is not worth a minute of watching
   rules.stop = stop;
   switch (lock.take(folder, lock_name, rules)) {
     case store::Lock::Result::gone: return false;
@@ -133,7 +133,7 @@ bool WorkFolder::State::take_folder(bool make, bool force) {
       throw Failure(Exit::io, held_by_another(lock.other()));
     case store::Lock::Result::held: break;
   }
-  struct stat now {};  // the name may mean another folder by now
+  struct stat now {};  // meanwhile the name may belong to another folder
   if (::fstatat(beside.number(), folder_name.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0 || !store::same_file(info, now)) {
     lock.release();
     return false;
@@ -147,7 +147,7 @@ bool WorkFolder::State::take_folder(bool make, bool force) {
   return true;
 }
 
-/// Refuses another suite's work; removes what a kill left, with `force` everything.
+/// Refuses a folder with the work of another suite. Removes temporary files that a killed process left; with `force`, all work.
 void WorkFolder::State::settle_folder(bool force) {
   const store::FolderMarker found = store::read_marker(folder);
   const auto names = store::names_in(folder);
@@ -156,7 +156,7 @@ void WorkFolder::State::settle_folder(bool force) {
   const bool foreign = !force && (unmarked ? (work_there || !found.none) && !shards_are_of_suite() : found.fingerprint != facts.fingerprint);
   if (foreign)
     throw Failure(Exit::io, store::quoted(folder.path) + " holds work of another suite or version; finish that one, choose another -o, or " +
-                                (keep_output ? "move it away" : "discard it with --force"));  // which would discard the output too
+                                (keep_output ? "move it away" : "discard it with --force"));  // --force would discard the output too
   if (unmarked && work_there && !foreign)
     notes.push_back(store::quoted(folder.path_of(marker_name)) + (found.none ? " was missing" : " was damaged") +
                     "; the shards beside it are of this suite, and their runs are taken over");
@@ -173,17 +173,18 @@ void WorkFolder::State::settle_folder(bool force) {
   store::sync_folder(beside);
 }
 
-/// Writes the provenance, if that is due.
+/// Writes the provenance if it has not been written since the folder was opened.
 void WorkFolder::State::say_who_trains() const {
   if (!provenance_due.exchange(false)) return;
   try {
     store::write_provenance(folder, facts.provenance);
   } catch (const Failure&) {
-    // a full disk, say: runs may fit all the same, and if not, their own message is better
+    // on a full disk, say: the runs may still fit, and if they do not, the message about them is the better one
   }
 }
 
-/// Decides what an existing output file means.
+/// Looks at the file at the output path. If there is none or an empty one, all runs are to be trained. The ok runs of a result file of this
+/// suite count as done. Anything else is a Failure `io`; with `force`, result files of ours and damaged HDF5 files may be replaced.
 void WorkFolder::State::look_at_output(bool force) {
   std::fill(done.begin(), done.end(), false);
   complete = keep_output = false;
@@ -196,7 +197,7 @@ void WorkFolder::State::look_at_output(bool force) {
   if (S_ISLNK(info.st_mode)) throw Failure(Exit::io, "cannot write " + store::quoted(output) + ": a link appeared there just now");
   const auto file = store::open_untrusted(beside, name, output);
   found = file.info;
-  if (file.size() == 0) return;  // as mktemp makes them
+  if (file.size() == 0) return;  // as mktemp makes it
   const auto refuse_foreign = [&] {
     if (store::is_foreign(file))
       throw Failure(Exit::io, store::quoted(output) + " is no result file of odrpo-bench; choose another -o");
@@ -223,7 +224,7 @@ void WorkFolder::State::look_at_output(bool force) {
         });
   } catch (const Failure& failure) {
     std::fill(done.begin(), done.end(), false);
-    if (failure.code != Exit::bad_input) throw;  // says nothing about what is in the file
+    if (failure.code != Exit::bad_input) throw;  // says nothing about the contents of the file
     refuse_foreign();
     throw Failure(Exit::io, std::string(failure.what()) + "; it was left as it is (choose another -o, or replace it with --force)");
   }
@@ -249,7 +250,8 @@ void WorkFolder::State::load_shards() {
   }
 }
 
-/// Is the folder what a kill at the last moment leaves: ours by its marker, or without marker and without work?
+/// True if the folder is what a kill at the last moment leaves: all files are ours, and its marker names this suite, or it has no marker
+/// and no work.
 bool WorkFolder::State::is_left_over() const {
   store::Folder there{output + ".work", store::open_file(system, beside.number(), folder_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)};
   if (!there.file) return false;
@@ -267,12 +269,12 @@ bool WorkFolder::State::is_left_over() const {
 void WorkFolder::State::open(bool force) {
   forced = force;
   for (int looks = 0;; ++looks) {
-    look_at_output(force);  // nothing to do, nothing to make
+    look_at_output(force);  // if the output is complete, no folder is needed
     if (complete) {
       try {
         if (is_left_over()) take_folder(false, false);
       } catch (const Failure&) {
-        // in use, or somebody put a file there: left alone
+        // somebody uses it or put a file there: leave it
       }
       return;
     }
@@ -280,10 +282,10 @@ void WorkFolder::State::open(bool force) {
     if (looks == most_looks)
       throw Failure(Exit::io, "cannot write " + store::quoted(output) + ": its work folder " + store::quoted(output + ".work") +
                                   " is removed again and again");
-    ::usleep(1000);  // another process is finishing: its output will be there in a moment
+    ::usleep(1000);  // another process is finishing: its output appears in a moment
   }
   try {
-    look_at_output(force);  // again: another process may have been writing it
+    look_at_output(force);  // again, since another process may have written it before the lock was ours
     if (!complete) load_shards();
     if (keep_output) store::join_trainers(output_provenance, facts.provenance);
   } catch (...) {
@@ -308,7 +310,7 @@ void WorkFolder::State::remove_own(const std::vector<std::string>& names) const 
   for (const std::string& name : names) seen.push_back(store::file_at(folder, name));
   if (!lock_stands()) return;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const bool nobody_elses = store::is_shard(names[i]) || place_of_mark(names[i]) != std::string::npos;  // nobody else writes under such a name
+    const bool nobody_elses = store::is_shard(names[i]) || place_of_mark(names[i]) != std::string::npos;  // no other process writes under this name
     if (nobody_elses) store::remove_file(folder, names[i]);
     else if (seen[i]) store::remove_if_unchanged(folder, names[i], *seen[i], store::temporary(folder, names[i]));
   }
@@ -317,25 +319,25 @@ void WorkFolder::State::remove_own(const std::vector<std::string>& names) const 
 void WorkFolder::State::remove_folder() {
   const std::vector<std::string> listed = store::names_in(folder);
   std::vector<std::string> work;
-  for (const std::string& shard : shards)  // of other machines: a list may not show them yet
+  for (const std::string& shard : shards)  // shards of other machines, which a network file system may not list yet
     if (!std::binary_search(listed.begin(), listed.end(), shard)) work.push_back(shard);
   for (const std::string& there : listed)
     if (is_ours(there) && there != lock_name && there != marker_name) work.push_back(there);
   remove_own(work);
   if (!lock_stands()) return;
-  store::sync_folder(folder);  // work without the marker, after a power cut, would be nobody's
-  remove_own({marker_name, lock_name});  // the lock last: still held, so nobody else is inside
-  system.unlink(beside.number(), folder_name.c_str(), AT_REMOVEDIR);  // fails when somebody put a file there: theirs
+  store::sync_folder(folder);  // otherwise a power cut could leave work without a marker, which no suite would own
+  remove_own({marker_name, lock_name});  // the lock last: while it is held, no other process enters
+  system.unlink(beside.number(), folder_name.c_str(), AT_REMOVEDIR);  // fails if somebody put a file there, which stays
 }
 
 WorkFolder::WorkFolder(const std::string& output, const SuiteFacts& facts, bool force, const System& system, const std::atomic<bool>* stop) {
-  ensure_memory(store::hdf5_room);  // also for opening the library
+  ensure_memory(store::hdf5_room);  // opening the HDF5 library needs memory too
   store::quiet();
   state_ = std::make_unique<State>(output, facts, system, stop);
   State& s = *state_;
   s.open(force);
   if (!s.lock) return;
-  s.remove_own(s.checkpoints(true));  // a kill came between commit and removal
+  s.remove_own(s.checkpoints(true));  // left if a kill came between the commit of a run and the removal of its checkpoint
 }
 
 WorkFolder::~WorkFolder() {
@@ -344,7 +346,7 @@ WorkFolder::~WorkFolder() {
     State& s = *state_;
     if (s.lock && s.lock_stands() && (s.complete || !s.holds_work())) s.remove_folder();
   } catch (const Failure&) {
-    // a folder that cannot be removed is picked up by the next run
+    // if the folder cannot be removed, the next call takes it over
   }
 }
 

@@ -15,14 +15,14 @@
 namespace odrpo {
 namespace {
 
-/// Fixed decimals; enormous numbers in scientific form instead of a hundred digits.
+/// A number with fixed decimals; in scientific form if it is so large that it would have hundreds of digits. "n/a" if not finite.
 std::string number(double value, int decimals) {
-  if (!std::isfinite(value)) return "n/a";  // a bound that nothing is known of
+  if (!std::isfinite(value)) return "n/a";  // an end of an interval that is unknown
   if (std::fabs(value) >= 1e9) return fmt::format("{:.4g}", value);
   return fixed_text(value, decimals);
 }
 
-/// Decimals at which the median of the positive half-widths keeps one digit.
+/// Returns with how many decimals the median of the positive half-widths has one digit; nothing if none is positive.
 std::optional<int> decimals_of(std::vector<double> halves) {
   std::erase_if(halves, [](double half) { return !(half > 0) || !std::isfinite(half); });
   if (halves.empty()) return std::nullopt;
@@ -30,7 +30,8 @@ std::optional<int> decimals_of(std::vector<double> halves) {
   return std::clamp(static_cast<int>(std::ceil(-std::log10(halves[halves.size() / 2]))), 1, 9);
 }
 
-/// The line of a dimension ("estimator": a formula) for a cell, named by the cell's entry and perhaps axes at the cell's values.
+/// Finds, among the `lines` of formulas or of raters, that of a cell. Its name is the cell's value of `dimension`, perhaps followed by axes
+/// with the cell's values.
 std::string line_for(const std::vector<std::pair<std::string, std::string>>& lines, const std::string& dimension, const TableModel& table,
                      const TableBlock& block, const TableCell& cell) {
   auto at = block.fixed;
@@ -60,8 +61,7 @@ std::string line_for(const std::vector<std::pair<std::string, std::string>>& lin
   return "";
 }
 
-/// Decimals of a value's cells, at which their typical half-width keeps one digit. Whole numbers get none, measured times at most six
-/// digits.
+/// Returns the decimals of a value's cells: their typical half-width keeps one digit. Integers get none; times at most six digits.
 int cell_decimals(const TableModel& table, std::size_t value) {
   std::vector<double> halves;
   bool whole = true;
@@ -77,7 +77,7 @@ int cell_decimals(const TableModel& table, std::size_t value) {
   return std::min(decimals, std::max(1, 5 - static_cast<int>(std::floor(std::log10(largest)))));
 }
 
-/// The same of its comparisons: those of the cells, or of percentages.
+/// Returns how many decimals the comparisons of a value get: as many as its cells; percentages by the comparisons' half-widths.
 int difference_decimals(const TableModel& table, std::size_t value) {
   if (!table.values[value].percent) return cell_decimals(table, value);
   std::vector<double> halves;
@@ -100,15 +100,15 @@ int table_seeds(const TableModel& table) {
   return seeds;
 }
 
-/// " @0.3" for each axis in `best`; "!" = at the edge of those tried.
+/// The values that a cell chose, " @0.3" for each axis in TableSpec::best, with "!" if it is the smallest or largest value tried.
 std::string at_text(const std::vector<ChosenValue>& chosen) {
   std::string text;
   for (const ChosenValue& value : chosen) text += " @" + value.value + (value.at_edge ? "!" : "");
   return text;
 }
 
-/// "74.1 ± 0.8", "74.1 ± n/a" (one seed), "n/a" (none). Cells of the first value, by which `best` chose, show the axis values that were
-/// chosen. An n that differs is shown.
+/// Returns a cell's text: "74.1 ± 0.8", "74.1 ± n/a" (one seed), "n/a" (no value), "failed". Cells of the first value, by which `best`
+/// chose, also show the chosen axis values. An n that differs from most cells' n is shown.
 std::string cell_text(const TableCell& cell, const TableModel& table, int decimals, int seeds) {
   if (cell.n == 0) return cell.failed > 0 ? "failed" : "n/a";
   std::string text = number(cell.centre, decimals);
@@ -120,11 +120,12 @@ std::string cell_text(const TableCell& cell, const TableModel& table, int decima
   return text;
 }
 
-/// "+0.9 ± 0.3 *" (significant), "0.0 ± 0.3" (rounded to zero: no sign), "+0.9 [0.2, 1.4] *" (a share, or between choices), "baseline", "n/a".
+/// Returns a comparison's text: "+0.9 ± 0.3 *" (significant), "0.0 ± 0.3" (rounded to zero: no sign), "+0.9 [0.2, 1.4] *" (of shares, or of
+/// rows that chose a setting), "baseline", "n/a".
 std::string difference_text(const TableCell& cell, const TableModel& table, int decimals) {
   const MeanInterval& d = cell.comparison.difference;
   if (table.spec.is_baseline(cell.row)) return "baseline";
-  if (table.spec.baseline_of(cell.row).empty()) return "";  // in no group
+  if (table.spec.baseline_of(cell.row).empty()) return "";  // the row is in no group, so it has no baseline
   if (d.n == 0) return "n/a";
   std::string text = with_sign(d.mean, number(d.mean, decimals));
   if (std::isnan(d.lo)) text += " ± n/a";
@@ -136,7 +137,7 @@ std::string difference_text(const TableCell& cell, const TableModel& table, int 
   return text;
 }
 
-/// The texts behind a compared cell: its difference, or with --power the standard deviation and how many seeds are needed.
+/// The texts after a compared cell: its difference; with --power the standard deviation and the numbers of seeds needed.
 std::vector<std::string> comparison_texts(const TableCell& cell, const TableModel& table, int decimals) {
   if (!(table.spec.power_difference > 0)) return {difference_text(cell, table, decimals)};
   if (table.spec.is_baseline(cell.row)) return {"baseline", "", ""};
@@ -149,7 +150,7 @@ std::vector<std::string> comparison_texts(const TableCell& cell, const TableMode
           fmt::format("{} [{}, {}]", seeds(needed.alone), seeds(needed.lo), seeds(needed.hi)), seeds(needed.among_all)};
 }
 
-/// "votes=8", or "grounding [%]" of a value: a column's heading.
+/// A column's heading: "votes=8", or "grounding [%]" if columns are values.
 std::string column_text(const TableModel& table, std::size_t column) {
   return table.spec.columns == values_dimension ? value_text(table.values[column]) : table.spec.columns + "=" + table.columns[column];
 }

@@ -12,17 +12,17 @@
 namespace odrpo {
 namespace {
 
-/// Blank for a bound that nothing is known of.
+/// The number, or an empty text if an end of an interval is unknown.
 std::string finite_text(double value) { return std::isfinite(value) ? exact_text(value) : ""; }
 
-constexpr std::size_t most_bytes = 128'000'000;  // formulas and raters repeat in every line
+constexpr std::size_t most_bytes = 128'000'000;  // most bytes of a table, since every line repeats its formula and rater
 
 }  // namespace
 
 std::string table_csv(const TableModel& table) {
   const TableSpec& spec = table.spec;
   const auto fields = [](const std::vector<std::string>& texts) { return joined(texts, csv_field, ","); };
-  // the dimension `value` has its column already
+  // if rows or columns are the dimension `value`, the column "value" has their entries already
   const bool rows = spec.rows != values_dimension, columns = spec.columns != values_dimension;
   std::vector<std::string> head;
   if (!table.blocks.empty())

@@ -11,8 +11,8 @@
 namespace odrpo {
 namespace {
 
-/// Any text for pdflatex with font encoding T1. TeX's own characters are escaped, letters of Latin scripts go through as UTF-8. A character
-/// that the fonts lack is named by its code, as U+4E2D.
+/// Escapes any text for pdflatex with font encoding T1. Escapes TeX's special characters; keeps Latin letters as UTF-8. Writes the code of
+/// a character that the fonts lack, e.g. U+4E2D.
 std::string latex_text(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -42,9 +42,9 @@ std::string latex_text(std::string_view text) {
     } else if (c == '`') {
       out += "\\textasciigrave{}";
     } else if (c == '-') {
-      out += "{-}";  // two would be a dash
+      out += "{-}";  // two hyphens would become a dash
     } else if (c == '[' || c == ']' || c == '*' || c == ',') {
-      out += fmt::format("{{{}}}", c);  // behind \\ they would be its argument; two commas would be a quote
+      out += fmt::format("{{{}}}", c);  // a bracket or star after \\ would be its argument; two commas would become a quote
     } else if (static_cast<unsigned char>(c) < 0x80) {
       out += c;
     } else {
@@ -60,7 +60,7 @@ std::string latex_text(std::string_view text) {
   return out;
 }
 
-/// Length of the number that the text begins with (a sign, digits, a point, an exponent); 0 = none.
+/// Length of the number with which the text begins (sign, digits, point, exponent); 0 if it begins with none.
 std::size_t number_length(std::string_view text) {
   std::size_t i = 0;
   if (i < text.size() && (text[i] == '+' || text[i] == '-')) ++i;
@@ -77,10 +77,10 @@ std::size_t number_length(std::string_view text) {
   return i;
 }
 
-/// A cell's text: its leading number, which may be bold, and the rest, with every number in it as mathematics or \num.
+/// Returns a cell's text as LaTeX. Every number becomes $…$ or \num{…}; the first is bold if `bold`.
 std::string cell_latex(std::string_view text, bool bold, bool siunitx) {
   std::string out;
-  bool first = true, in_word = false;  // a number inside a name ("n=5" is none) stays text
+  bool first = true, in_word = false;  // a number inside a name stays text
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t length = in_word ? 0 : number_length(text.substr(i));
     if (length == 0) {
@@ -103,10 +103,10 @@ std::string cell_latex(std::string_view text, bool bold, bool siunitx) {
   return out;
 }
 
-/// Opens a box that is scaled down to the line where it is wider.
+/// LaTeX that opens a box and scales it down to the width of the line if it is wider.
 constexpr const char* fit = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n";
 
-/// A line of comment; `text` has no line end that could end it.
+/// A comment line. `text` must not contain a line end.
 std::string comment(const std::string& text) { return "% " + text + "\n"; }
 
 std::string capitalised(std::string text) {
@@ -114,7 +114,7 @@ std::string capitalised(std::string text) {
   return text;
 }
 
-/// A name that \label takes: letters, digits, hyphens.
+/// A name for \label: letters, digits and hyphens.
 std::string label_text(std::string_view name) {
   std::string out;
   for (const char c : name) out += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '-';

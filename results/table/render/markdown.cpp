@@ -1,4 +1,4 @@
-// Renders the model of a table as Markdown (CommonMark with GitHub's tables), in which every name shows as it is.
+// Renders the model of a table as Markdown (CommonMark with GitHub's tables). Escapes names so that they print unchanged.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,9 +11,8 @@ namespace {
 
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
-/// Text inside a line or a cell of a table, escaped only where it would be more than text. Brackets are a link before ( or [, and & begins
-/// an entity before a word. Text with :// or www., or like a mail address, becomes a link by itself. (GitHub links mail addresses whatever
-/// is escaped.)
+/// Escapes text inside a line or table cell, only where it would have a meaning in Markdown. Brackets make a link before ( or [; & begins
+/// an entity before a word. GitHub also makes links of text with :// or www., and of mail addresses (those it links even if escaped).
 std::string inline_text(std::string_view text) {
   const bool links = text.find("](") != std::string_view::npos || text.find("][") != std::string_view::npos;
   const auto at = [&](std::size_t i) { return i < text.size() ? text[i] : ' '; };
@@ -32,7 +31,7 @@ std::string inline_text(std::string_view text) {
   return out;
 }
 
-/// Text that begins a paragraph or a list item. Escapes what would begin a list, a quotation, a heading or a link definition.
+/// Escapes text that begins a paragraph or list item, so that it begins no list, quotation, heading or link definition.
 std::string line_text(std::string_view text) {
   std::string out = inline_text(text);
   const std::size_t first = std::min(out.find_first_not_of(' '), out.size());
@@ -42,7 +41,7 @@ std::string line_text(std::string_view text) {
   return out;
 }
 
-/// A code span. Its fence is longer than any run of backticks in the text.
+/// A code span, with more backticks around it than any run of backticks in the text.
 std::string code_text(const std::string& text) {
   std::string fence = "`";
   while (text.find(fence) != std::string::npos) fence += '`';

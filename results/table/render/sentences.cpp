@@ -1,4 +1,4 @@
-// Writes the sentences that say what the numbers of a table are.
+// Writes the sentences that explain the numbers of a table.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace odrpo {
 namespace {
 
-/// What a sentence is about, the sentence, and the values it holds for.
+/// A sentence, what it is about ("cells"), and the names of the values that it explains.
 struct Alike {
   std::string about, sentence;
   std::vector<std::string> names;
@@ -18,7 +18,7 @@ void add_alike(std::vector<Alike>& groups, const std::string& about, const std::
     if (group.about == about && group.sentence == sentence) return group.names.push_back(name);
   groups.push_back({about, sentence, {name}});
 }
-/// "cells: mean over ...", or "cells of seconds: median over ..." when not all values are alike.
+/// Appends "cells: mean over ..."; or, if values have different sentences, "cells of seconds: median over ..." for each.
 void tell_alike(std::vector<std::string>& said, const std::vector<Alike>& groups) {
   for (const Alike& group : groups)
     said.push_back(
@@ -38,15 +38,15 @@ std::string cells_sentence(const TableModel& table, std::size_t value) {
   return fmt::format("mean over n = {} seeds ± half-width of the 95 % Student-t interval of the mean", n);
 }
 
-/// "grpo", or "its baseline" where rows have several.
+/// The baseline's name, e.g. "grpo"; "its baseline" if rows have different baselines.
 std::string baseline_name(const TableModel& table) { return table.spec.groups.size() > 1 ? "its baseline" : baseline_text(table); }
 
-/// Which rows are compared with which.
+/// The sentence that says which rows are compared with which baseline.
 std::string groups_sentence(const TableSpec& spec) {
   return "baselines: " + joined(spec.groups, [](const BaselineGroup& g) { return g.baseline + " of " + joined(g.rows); }, "; ");
 }
 
-/// What a star means beside the differences of a value.
+/// The sentence that explains the stars at the differences of a value.
 std::string star_sentence(const TableModel& table, std::size_t value) {
   const int tests = table.tested[value];
   if (table.spec.chose_apart()) {
@@ -70,7 +70,7 @@ std::string star_sentence(const TableModel& table, std::size_t value) {
 std::string comparison_sentence(const TableModel& table, std::size_t value) {
   const TableValue& of = table.values[value];
   const std::string baseline = baseline_name(table);
-  if (!table.spec.best.empty() && table.tested[value] == 0)  // chosen on the reported seeds, or another value at that choice
+  if (!table.spec.best.empty() && table.tested[value] == 0)  // settings were chosen on the reported seeds, or for another value
     return fmt::format("{}, paired by seed: mean", of.percent ? fmt::format("100 (this row / {} - 1)", baseline) : "this row minus " + baseline);
   return fmt::format("{}, paired by seed: {}; {}", of.percent ? fmt::format("100 (this row / {} - 1)", baseline) : "this row minus " + baseline,
                      table.spec.chose_apart() ? "mean [interval that holds for every choice of the two]"
@@ -79,7 +79,7 @@ std::string comparison_sentence(const TableModel& table, std::size_t value) {
                      star_sentence(table, value));
 }
 
-/// What the columns of --power hold, for one value.
+/// The sentences that explain the columns of --power for one value.
 std::vector<std::string> power_sentences(const TableModel& table, std::size_t value) {
   const std::vector<std::string> headings = comparison_headings(table, value);
   const TableValue& of = table.values[value];
@@ -100,7 +100,7 @@ std::vector<std::string> power_sentences(const TableModel& table, std::size_t va
   return said;
 }
 
-/// How the best axes are chosen, in the cells and in the comparisons.
+/// Adds the sentences that say how the best settings are chosen, for the cells and for the comparisons.
 void add_choice_sentences(std::vector<std::string>& said, const TableModel& table) {
   const TableSpec& spec = table.spec;
   if (spec.best.empty()) return;
@@ -124,7 +124,7 @@ void add_choice_sentences(std::vector<std::string>& said, const TableModel& tabl
   if (at_edge) said.push_back("!: the largest or smallest tried; a wider grid may find better");
 }
 
-/// The shortest sentences that say what cells, intervals and stars are, and what went wrong.
+/// The shortest sentences that explain cells, intervals and stars, and name what went wrong.
 std::vector<std::string> brief_sentences(const TableModel& table) {
   const TableSpec& spec = table.spec;
   std::vector<std::string> said;

@@ -1,4 +1,4 @@
-// Renders the model of a table as aligned text.
+// Renders the model of a table as aligned plain text.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace odrpo {
 namespace {
 
-/// A paragraph broken at spaces, further lines indented.
+/// Breaks a paragraph at spaces into lines of at most `width` characters; indents all lines but the first.
 std::string wrapped(const std::string& text, const std::string& indent, std::size_t width) {
   std::string out, line;
   for (std::size_t from = 0; from < text.size();) {
@@ -28,12 +28,12 @@ std::string wrapped(const std::string& text, const std::string& indent, std::siz
   return out + line + "\n";
 }
 
-/// As many columns side by side as fit, the rest below with the row names repeated.
+/// Returns the text of one block: as many columns side by side as fit, the rest below with the row names repeated.
 std::string block_lines(const TableModel& table, const TableBlock& block, const NumberStyle& style, std::size_t width) {
   const Grid grid = grid_of(table, block, style);
   std::vector<TextColumn> columns = {{table.spec.rows, {}}};
   for (std::size_t r = 0; r < table.rows.size(); ++r) columns[0].rows.push_back(row_text(table, r));
-  std::size_t parts = 0;  // of a cell: its value, and what is compared
+  std::size_t parts = 0;  // texts per cell: its value, and its comparison
   for (std::size_t c = 0; c < grid.heading.size(); ++c) {
     parts = grid.heading[c].size();
     for (std::size_t part = 0; part < parts; ++part) {

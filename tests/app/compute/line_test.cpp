@@ -37,6 +37,37 @@ TEST_CASE("posterior scores of votes: groups without responses, responses withou
   CHECK(answer("3")["error"]["code"] == "wrong_type");
 }
 
+TEST_CASE("missing rewards: the others are the group, and they get 0") {
+  const auto out = [](const std::string& request) { return json::parse(compute_line(request))["out"]; };
+  for (const char* estimator : {"grpo", "maxrl", "rloo", "rank-grpo", "odrpo-gini-median(grpo)"}) {
+    const auto of = [&](const char* rewards) {
+      return out(R"({"id":1,"fn":"advantage","args":{"rewards":)" + std::string(rewards) + R"(,"est":")" + estimator + R"(","eps":0,"ddof":0}})");
+    };
+    const json some = of("[3,null,9,7,null]"), there = of("[3,9,7]");
+    CAPTURE(estimator, some.dump());
+    CHECK(some == json::array({there[0], 0.0, there[1], there[2], 0.0}));
+    CHECK(of("[null,null]") == json::array({0.0, 0.0}));
+  }
+  const auto odrpo = [&](const char* rewards) {
+    return out(R"({"fn":"odrpo","args":{"K":4,"norm":"grpo","weights":"gini","eps":0,"median_rule":"lower","median_value":null,"rewards":)" + std::string(rewards) + "}}");
+  };
+  const json there = odrpo("[1,4,2]");
+  CHECK(odrpo("[1,4,null,2]") == json::array({there[0], there[1], 0.0, there[2]}));
+}
+
+TEST_CASE("numbers that differ by rounding alone have one rank") {
+  const auto out = [](const std::string& request) { return json::parse(compute_line(request))["out"]; };
+  const auto w = [&](const char* row) { return out(R"({"fn":"kendall_w","args":{"judges":[[1,2,3,3],)" + std::string(row) + "]}}"); };
+  CHECK(w("[0.3,0.5,0.6,0.6000000000000001]") == w("[3,5,6,6]"));
+  CHECK(w("[0.3,0.5,0.6,0.60001]") != w("[3,5,6,6]"));
+  const auto flips = [&](const char* row) { return out(R"({"fn":"rank_flip","args":{"judges":[[1,2,3,4],)" + std::string(row) + "]}}"); };
+  CHECK(flips("[0.3,0.5,0.6000000000000001,0.6]") == flips("[3,5,6,6]"));
+  const auto ranks = [&](const char* rewards) {
+    return out(R"({"fn":"advantage","args":{"est":"rank-grpo","eps":0,"ddof":0,"rewards":)" + std::string(rewards) + "}}");
+  };
+  CHECK(ranks("[0.1,0.6,0.6000000000000001]") == ranks("[1,6,6]"));
+}
+
 TEST_CASE("bad requests get a stable code word") {
   const Row rows[] = {
       {"", "bad_json"},
@@ -92,7 +123,7 @@ TEST_CASE("bad requests get a stable code word") {
       {R"({"fn":"vote","args":{"scores":[1],"tie":"middle"}})", "out_of_range"},
       {R"({"fn":"vote","args":{"scores":[],"tie":"first"}})", "wrong_shape"},
       {advantage + "[true]" + rest, "wrong_type"},
-      {advantage + "[null]" + rest, "wrong_type"},
+      {advantage + "[[null]]" + rest, "wrong_type"},
       {advantage + "[[1]]" + rest, "wrong_type"},
       {advantage + "[1e999]" + rest, "out_of_range"},
       {advantage + "[1e300]" + rest, "out_of_range"},

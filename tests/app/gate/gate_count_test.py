@@ -34,9 +34,8 @@ print('{"benchmarks": [' + ", ".join(result(x) for x in names if re.fullmatch(fl
 os.chmod(bench, 0o755)
 for release in ("old", "new"):
     r = gate("--json", kind="benchmark", baseline=f"{bench} {release}", candidate=f"{bench} {release}slow")
-    check(f"benchmark, {release}: the slower one alone", r.returncode == 10 and verdicts(r) == {"BM_a/8": "same", "BM_b(x)": "slower", "BM_d/iterations:5": "same"}, r)
-    check(f"benchmark, {release}: one that fails is left out", [c["case"] for c in json.loads(r.stdout)["left_out"]] == ["BM_c"], r)
-    check(f"benchmark, {release}: iterations are fixed where they can be", {c["case"]: c["repeat"] for c in json.loads(r.stdout)["cases"]} ==
+    check(f"benchmark, {release}: the slower one alone", r.returncode == 10 and verdicts(r) == {"BM_a/8": "same", "BM_b(x)": "slower", "BM_c": "failed", "BM_d/iterations:5": "same"}, r)
+    check(f"benchmark, {release}: iterations are fixed where they can be", {c["case"]: c["repeat"] for c in json.loads(r.stdout)["cases"] if c["case"] != "BM_c"} ==
           {"BM_a/8": 1 if release == "new" else 0, "BM_b(x)": 1 if release == "new" else 0, "BM_d/iterations:5": 5}, r)
 for release, cases, says in (("old", "BM_[ab]*", "no number of iterations"), ("new", "BM_d*", "fixes its number of iterations")):
     r = gate("--only-counts", "--cases", cases, kind="benchmark", baseline=f"{bench} {release}", counts=())
@@ -48,7 +47,7 @@ def stored(*arguments):
 
 for release in ("old", "new"):
     r = stored("--save", f"{release}.json", "--kind", "benchmark", "--baseline", f"{bench} {release}")
-    check(f"benchmark, {release}: stored", r.returncode == 0 and b"3 cases" in r.stdout and b"left out: BM_c" in r.stdout, r)
+    check(f"benchmark, {release}: stored", r.returncode == 0 and b"3 cases" in r.stdout and b"left out: BM_c: failed: the baseline says: no data" in r.stdout, r)
     without_load(f"{release}.json")
     r = stored("--against", f"{release}.json", "--candidate", f"{bench} {release}", "--json")
     check(f"benchmark, {release}: the same as the stored one, with its iterations", r.returncode == 0 and set(verdicts(r).values()) == {"same"}
@@ -59,9 +58,72 @@ r = stored("--against", "new.json", "--candidate", f"{bench} old")
 check("benchmark: an old library cannot do a stored number of iterations: 12", r.returncode == 12 and b"numbers of iterations are stored" in r.stderr, r)
 for odd in ("1e-310", "1e300", "0", "-3"):
     r = gate(kind="benchmark", baseline=f"{bench} odd {odd}")
-    check(f"benchmark: a time of {odd}: 7", r.returncode == 7 and b"its time is not between" in r.stderr, r)
+    check(f"benchmark: all times are {odd}: 12", r.returncode == 12 and b"nothing can be compared" in r.stderr and b"a time that is not between" in r.stderr, r)
+r = gate("--json", kind="benchmark", baseline=f"{bench} old", candidate=f"{bench} odd 0")
+check("benchmark: all times of the candidate are 0: 10", r.returncode == 10 and set(verdicts(r).values()) == {"failed"}, r)
 r = gate(kind="benchmark", baseline="echo hello")
 check("no Google Benchmark: 7", r.returncode == 7 and b"not the JSON" in r.stderr, r)
+
+# what Google Benchmark says of a case in the middle of three, instead of a time or beside it
+odd_bench = os.path.abspath("odd_bench")
+open(odd_bench, "w").write(f"#!{sys.executable} -IS" + """
+import json, re, sys
+mode, flags = sys.argv[1], dict(a[2:].split("=", 1) for a in sys.argv[2:] if a.startswith("--"))
+if mode in ("banner", "tail"): print("Loading {weights}... 'done'")
+if flags.get("benchmark_list_tests") == "true": sys.exit(print("x\\ny\\nz"))
+if flags["benchmark_min_time"].endswith("x"): sys.exit("min_time is expected to be a double")
+if mode == "block":
+    with open("runs", "a") as f: f.write("."); runs = f.tell()
+names = [x for x in "xyz" if re.fullmatch(flags["benchmark_filter"], x) and not (mode == "not run" and x == "y")]
+cases = [{"name": x, "run_name": x, "run_type": "iteration", "iterations": 9, "real_time": 7.0, "cpu_time": 7.0, "time_unit": "us"} for x in names]
+for c in cases:
+    if c["name"] != "y": continue
+    if mode == "error" or (mode == "block" and runs > 15): c.update(error_occurred=True, error_message="CUDA OOM \\x1b[31m", real_time=0, cpu_time=0)
+    elif mode == "skipped": c.update(skipped=True, skip_message="no GPU", real_time=0, cpu_time=0)
+    elif mode == "zero": c["cpu_time"] = 0
+    elif mode == "no time": c["cpu_time"] = float("nan")
+    elif mode == "text": c["cpu_time"] = "fast"
+    elif mode in ("nan", "-inf"): c.update(rate=float(mode), label='say "NaN", -inf', checksum=float(mode))
+out = json.dumps({"context": {"note": "NaN"}, "benchmarks": cases}, indent=1)
+for word, written in (("NaN", "-nan"), ("-Infinity", "-inf")) if mode in ("nan", "-inf") and "y" in names else ():
+    out = out.replace(f": {word}", f": {written}")
+if mode == "broken": out = out.replace('9,', '9')
+if mode == "cut": out = out[:-9]
+print(out)
+if mode == "tail": print("Destroying {context")
+""")
+os.chmod(odd_bench, 0o755)
+modes = {"ok": ("same", ""), "error": ("failed", "says: CUDA OOM"), "skipped": ("skipped", "says: no GPU"), "zero": ("failed", "a time that is not"), "no time": ("failed", "a time that is not"),
+         "text": ("failed", "a time that is not"), "not run": ("failed", "has not run it"), "nan": ("same", ""), "-inf": ("same", ""), "block": ("failed", "says: CUDA OOM")}
+for mode, (verdict, says) in modes.items():
+    for sides in (("baseline",), ("candidate",), ("baseline", "candidate")):
+        of = [f"{odd_bench} '{mode if side in sides else 'ok'}'" for side in ("baseline", "candidate")]
+        r = gate("--json", kind="benchmark", baseline=of[0], candidate=of[1])
+        if os.path.exists("runs"): os.remove("runs")
+        code = 10 if verdict == "failed" and sides == ("candidate",) else 0
+        check(f"benchmark, {mode} in {' and '.join(sides)}: {verdict}, {code}", r.returncode == code and verdicts(r) == {"x": "same", "y": verdict, "z": "same"}, r)
+        case = next(c for c in json.loads(r.stdout or '{"cases": [{"case": "y", "sentence": ""}]}')["cases"] if c["case"] == "y")
+        check(f"benchmark, {mode}: the sentence says it of each side", mode == "block" or all((f"the {side} {says}" in case["sentence"] or f"the {side} gives {says}" in case["sentence"])
+              == (says != "" and side in sides) for side in ("baseline", "candidate")) and "\x1b" not in case["sentence"], case)
+r = gate("--json", kind="benchmark", baseline=f"{odd_bench} skipped", candidate=f"{odd_bench} error")
+check("benchmark: skipped by the baseline, failed by the candidate: failed, 10", r.returncode == 10 and verdicts(r)["y"] == "failed", r)
+r = gate("--fail-on", "skipped", kind="benchmark", baseline=f"{odd_bench} skipped")
+check("--fail-on skipped: 11", r.returncode == 11, r)
+for mode in ("banner", "tail"):
+    r = gate("--json", kind="benchmark", baseline=f"{odd_bench} {mode}")
+    check(f"benchmark, {mode}: text around names and JSON is no result", r.returncode == 0 and verdicts(r) == {"x": "same", "y": "same", "z": "same", "Loading {weights}... 'done'": "failed"}, r)
+    r = gate("--json", kind="benchmark", baseline=f"{odd_bench} ok", candidate=f"{odd_bench} {mode}")
+    check(f"benchmark, {mode} of one side: left out", r.returncode == 0 and set(verdicts(r)) == {"x", "y", "z"} and len(json.loads(r.stdout)["left_out"]) == 1, r)
+for mode, place in (("broken", 'in line 11, column 4 of its output, where this stands: "real_time": 7.0,'), ("cut", "which ends there")):
+    r = gate(kind="benchmark", baseline=f"{odd_bench} ok", candidate=f"{odd_bench} {mode}")
+    check(f"benchmark, {mode}: 7, with the place", r.returncode == 7 and r.stderr.startswith(b"error: candidate: its JSON is broken") and place in r.stderr.decode(), r)
+r = stored("--save", "odd.json", "--kind", "benchmark", "--baseline", f"{odd_bench} skipped")
+check("benchmark: a skipped case is not stored, and said", r.returncode == 0 and b"left out: y: skipped: the baseline says: no GPU" in r.stdout and [c["case"] for c in json.load(open("odd.json"))["cases"]] == ["x", "z"], r)
+r = stored("--save", "ok.json", "--kind", "benchmark", "--baseline", f"{odd_bench} ok")
+without_load("ok.json")
+for mode, verdict, code in (("skipped", "skipped", 0), ("error", "failed", 10)):
+    r = stored("--against", "ok.json", "--candidate", f"{odd_bench} {mode}", "--json")
+    check(f"benchmark, {mode} against what is stored: {code}", r.returncode == code and verdicts(r) == {"x": "same", "y": verdict, "z": "same"}, r)
 
 # allocations, without callgrind
 no_valgrind = {"PATH": "/nowhere"}

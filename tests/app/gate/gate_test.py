@@ -44,7 +44,7 @@ check("checksums that vary on both sides are not compared", r.returncode == 0 an
       and {c["case"]: c["checksum"]["varies"] for c in json.loads(r.stdout)["cases"]} == {"a": False, "b": False, "c": True}, r)
 check("varies only in the candidate: different", verdicts(gate("--json", candidate=worker(varies=["a"])))["a"] == "different")
 # a candidate that is slower in every second block
-wild = {"baseline": worker(cases=["a"]), "candidate": worker(cases=["a"], lives=["lives1", 1], later=[1, 1.5])}
+wild = {"baseline": worker(cases=["a"]), "candidate": worker(cases=["a"], lives=["lives1", 2], later=[1, 1.5])}
 r = gate("--json", **wild)
 check("too noisy: inconclusive, which is no failure", r.returncode == 0 and verdicts(r) == {"a": "inconclusive"}, r)
 check("and says what it could have found", json.loads(r.stdout)["cases"][0]["smallest_found"] > 0.05, r)
@@ -74,10 +74,48 @@ r = gate(baseline=worker(cases=["a"]), candidate=worker(cases=["b"]))
 check("nothing in common: 12", r.returncode == 12 and b"nothing can be compared" in r.stderr, r)
 check("no case named: 12", gate("--cases", "nothing").returncode == 12)
 check("no cases at all: 12", gate(baseline=worker(cases=[])).returncode == 12)
-r = gate("--json", baseline=worker(refuses=["b"]))
-check("a case that the baseline cannot do is left out", set(verdicts(r)) == {"a", "c"} and "today" in json.loads(r.stdout)["left_out"][0]["why"], r)
-r = gate(candidate=worker(refuses=["b"]))
-check("one that only the candidate cannot do: 7", r.returncode == 7 and b'candidate: case "b"' in r.stderr and b"\x1b" not in r.stderr, r)
+
+# a case that a side refuses, at every point where it can: the others are compared, and the candidate's fault alone is a failure
+all_verdicts = {"a": "same", "b": "failed", "c": "same"}
+no_valgrind = {"PATH": "/nowhere"}
+counting = {"counts": ("--counts", "auto"), "environment": no_valgrind}
+points = {"when it is looked at": (lambda side: {"refuses": ["b"]}, {}),
+          "in block 5": (lambda side: {"refuses_later": ["b"], "lives": [f"refusing {side}", 6 if side == "candidate" else 10]}, {"length": ()}),
+          "while counted": (lambda side: {"refuses_above": 500}, counting)}
+for point, (how, more) in points.items():
+    for sides, code in ((("baseline",), 0), (("candidate",), 10), (("baseline", "candidate"), 0)):
+        r = gate("--json", baseline=worker(**(how("baseline") if "baseline" in sides else {})), candidate=worker(**(how("candidate") if "candidate" in sides else {})), **more)
+        case = next(c for c in json.loads(r.stdout or '{"cases": []}')["cases"] if c["case"] == "b")
+        for file in ("refusing baseline", "refusing candidate"):
+            if os.path.exists(file): os.remove(file)
+        what = f"refused {point} by {' and '.join(sides)}"
+        check(f"{what}: failed, exit {code}, the others the same", r.returncode == code and verdicts(r) == all_verdicts and case["fails"] is (code == 10), r)
+        said = {side for side in ("baseline", "candidate") if f"the {side} answers with an error" in case["sentence"]}
+        # in the middle both sides may not come to be asked in one block
+        check(f"{what}: the sentence says who and what", said and said <= set(sides) and "today" in case["sentence"], case)
+        check(f"{what}: no interval, no counts", case["change"] is None and case["counts"] == [], case)
+waste = {"waste": 2}
+for sides, code in ((("baseline",), 0), (("candidate",), 10), (("baseline", "candidate"), 0)):
+    of = [worker(**waste, **({"refuses": ["b"]} if side in sides else {})) for side in ("baseline", "candidate")]
+    r = gate("--json", "--only-counts", "--fail-on", "different,counts", baseline=of[0], candidate=of[1], **counting)
+    check(f"--only-counts, refused by {' and '.join(sides)}: failed, {code}", r.returncode == code and verdicts(r)["b"] == "failed", r)
+broken = {"candidate": worker(refuses=["b"])}
+for words, code in (("slower", 0), ("failed", 10), ("different", 10), ("skipped", 0), ("nothing", 0)):
+    check(f"a candidate's failure with --fail-on {words}: {code}", gate("--fail-on", words, **broken).returncode == code)
+r = gate("--junit", "f.xml", "--markdown", "f.md", environment={"GITHUB_ACTIONS": "true"}, **broken)
+sentence = "the candidate answers with an error"
+check("a failed case is in every form", r.returncode == 10 and all(sentence in " ".join(text.split()) for text in
+      (r.stdout.decode(), r.stderr.decode(), open("f.xml").read(), open("f.md").read())) and "**failed**" in open("f.md").read() and ">failed</text>" in open("f.svg").read()
+      and r.stderr.startswith(b"::error title=gate%3A b::failed") and open("f.xml").read().count("<failure") == 1 and b"\x1b" not in r.stdout + r.stderr, r)
+r = gate("--junit", "f.xml", baseline=worker(refuses=["b"]), environment={"GITHUB_ACTIONS": "true"})
+check("one of both sides is a skipped test and a warning", r.returncode == 0 and '<skipped message="failed: the baseline' in open("f.xml").read() and 'skipped="1"' in open("f.xml").read()
+      and r.stderr.startswith(b"::warning title=gate%3A b::failed"), r)
+every = worker(refuses=["a", "b", "c"])
+r = gate("--json", candidate=every)
+check("every case refused by the candidate: 10, with the report", r.returncode == 10 and set(verdicts(r).values()) == {"failed"}, r)
+for what, sides, flags in (("the baseline", {"baseline": every, "candidate": worker()}, ()), ("both", {"baseline": every}, ()), ("the candidate, which may", {"candidate": every}, ("--fail-on", "slower"))):
+    r = gate(*flags, **sides)
+    check(f"every case refused by {what}: 12", r.returncode == 12 and b'nothing can be compared' in r.stderr and b'"a": the ' in r.stderr and b"\x1b" not in r.stderr and r.stdout == b"", r)
 
 # names that want to be something else
 names = ["::error::x", "##[error]y", "a|b\n`c` <script>", "\x1b[31mred", "x" * 5000, "]]>&\"'", "%0A,:"]
@@ -100,11 +138,17 @@ many = [f"case {i}" for i in range(30)]
 r = gate(baseline=worker(cases=many), candidate=worker(cases=many, other=many), environment={"GITHUB_ACTIONS": "true"})
 check("at most ten annotations", len(r.stderr.decode().splitlines()) == 10 and "21 more cases" in r.stderr.decode(), r.stderr.decode())
 
+# an answer without a usable time fails its case alone
+for does, says in (("no time", "a time that is not between"), ("tiny time", "a time that is not between"), ("endless time", "a time that is not between"), ("nested error", "no text")):
+    for side, code in (("baseline", 0), ("candidate", 10)):
+        r = gate("--json", **{"baseline": worker(), "candidate": worker(), side: worker(does=does)})
+        failed = [c["sentence"] for c in json.loads(r.stdout or '{"cases": []}')["cases"] if c["verdict"] == "failed"]
+        check(f"{side} {does}: {code}, others are compared", r.returncode == code and set(verdicts(r).values()) == {"failed", "same"} and says in failed[0] and side in failed[0], r)
+
 # workers that misbehave: one line, 7, nothing left running
 expected = {"hangs": "--deadline", "is slow to end": "--deadline", "floods stderr": "--deadline", "dies at once": "exit code 3", "dies": "signal 11", "garbage": "not JSON", "wrong case": "another case",
-            "long line": "longer than 1 MiB", "endless line": "longer than 1 MiB", "two answers": "more lines than answers", "no time": "is no time", "tiny time": "is no time", "endless time": "is no time",
-            "text as time": 'no number "ns"', "infinite time": '"ns"', "bad list": "is no text", "leaves a child": "left running",
-            "leaves a child that holds its pipes": "left running", "nested error": "no text"}
+            "long line": "longer than 1 MiB", "endless line": "longer than 1 MiB", "two answers": "more lines than answers", "text as time": 'no number "ns"', "infinite time": '"ns"', "bad list": "is no text", "leaves a child": "left running",
+            "leaves a child that holds its pipes": "left running"}
 
 
 def misbehaves(number, does, side):

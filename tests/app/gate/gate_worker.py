@@ -7,6 +7,7 @@ how = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
 cases = how.get("cases", ["a", "b", "c"])
 does, when = how.get("does"), how.get("when", 20)  # what it does wrong, at which request for a case
 asked = 0
+# answers with an error: "refuses" to these cases; "refuses_later" from life how["lives"][1] on; "refuses_above" to b with more units than that
 
 
 def command_line(pid):
@@ -54,7 +55,7 @@ for line in sys.stdin:
     asked += 1
     name, n = request["case"], request["repeat"]
     answer = {"ns": 1000 * n * how.get("factor", {}).get(name, 1), "checksum": f"{name} x {n}"}
-    if "lives" in how:
+    if "later" in how:
         answer["ns"] *= life_factor()
     for _ in range(how.get("waste", 0) * n):
         bytearray(2000)
@@ -64,7 +65,8 @@ for line in sys.stdin:
         answer["checksum"] += " otherwise"
     if name in how.get("varies", []):
         answer["checksum"] = f"{os.getpid()} {asked}"
-    if name in how.get("refuses", []):
+    later = "lives" in how and life >= how["lives"][1]
+    if name in how.get("refuses", []) or (later and name in how.get("refuses_later", [])) or (name == "b" and n > how.get("refuses_above", n)):
         answer = {"error": "not \x1b[31mtoday"}
     if asked == when or when == 0:
         if does == "dies":

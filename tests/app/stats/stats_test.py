@@ -123,7 +123,7 @@ json.loads(call("few.csv", *BASE, "--format", "json"))
 # --- what is missing is told
 write("gaps.csv", [(0, "a", 1, ""), (1, "a", 1, 2), (2, "a", 1, "nan"), (3, "a", 1, 5), (1, "b", 1, 1), (3, "b", 1, 3), (4, "b", 1, 3)])
 text = call("gaps.csv", *BASE, "--baseline", "b").replace("\n  ", " ")
-for words in ("1 run left out: the value is blank", "1 run left out: the value is nan", "1 difference leaves out units"):
+for words in ("1 run left out: the value is blank", "1 run left out: the value is NaN, NA, null or None, or named by --missing", "1 difference leaves out units"):
     check(words in text, f"gaps: {words}")
 write("single.csv", [(0, "a", 1, 3), (0, "b", 1, 4)])
 text = call("single.csv", *BASE, "--baseline", "b", "--thresholds", "1")

@@ -4,6 +4,7 @@
 #include <linux/perf_event.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -27,6 +28,8 @@ namespace {
 struct MadeUp {
   std::vector<double> factor, sd;
   std::vector<int> blocks;
+  std::map<std::size_t, std::pair<int, std::vector<Side>>> refuses{};  ///< from this block on, on these sides
+  const char* candidate_sum = "sum";
   Random random{7};
   GateCommands all_sides{};
 
@@ -39,9 +42,15 @@ struct MadeUp {
       for (std::size_t k = 0; k < active.size(); ++k) {
         ++blocks[active[k]];
         for (const Turn& turn : turns_of_block(all_sides, false, random)) {
+          if (out[k].refused_by(turn.side)) continue;
           std::normal_distribution<double> noise(0, sd[active[k]]);
-          out[k].add(turn, 1e6 * std::exp(noise(random)) * (turn.side == candidate ? factor[active[k]] : 1));
-          sums[k]->add(turn.side, "sum");
+          CaseAnswer answer;
+          answer.checksum = turn.side == candidate ? candidate_sum : "sum";
+          answer.set_time(1e6 * std::exp(noise(random)) * (turn.side == candidate ? factor[active[k]] : 1));
+          if (const auto at = refuses.find(active[k]); at != refuses.end() && blocks[active[k]] >= at->second.first &&
+                                                       std::ranges::count(at->second.second, turn.side) > 0)
+            answer.refusal = {"says: no", true};
+          out[k].add(turn, answer, *sums[k]);
         }
       }
     };
@@ -85,6 +94,112 @@ TEST_CASE("gate: cases alone have no correction for many") {
   how.each_alone = true;
   CHECK(measure(made.kind(), how).decisions[1].estimate.alpha == Approx(0.005));
   CHECK(measure(made.kind(), {}).decisions[1].estimate.alpha == Approx(0.005 / 3));
+}
+
+TEST_CASE("gate: a case that a side refuses in some block is not measured on, the others are") {
+  for (const auto& [sides, of_candidate] : std::vector<std::pair<std::vector<Side>, bool>>{
+           {{candidate}, true}, {{baseline}, false}, {{control}, false}, {{baseline, candidate}, false}}) {
+    MadeUp made{{1.0, 1.0, 1.1}, {0.003, 0.003, 0.003}, {}, {{1, {5, sides}}}};
+    const GateRun run = measure(made.kind(), {});
+    CHECK(run.decisions[0].verdict == GateVerdict::same);
+    CHECK(run.decisions[1].verdict == GateVerdict::failed);
+    CHECK(run.decisions[1].refusals.candidate_failed() == of_candidate);
+    CHECK(run.decisions[1].estimate.blocks == 0);
+    CHECK(run.decisions[2].verdict == GateVerdict::slower);
+    CHECK(made.blocks == std::vector<int>{10, 5, 10});
+    CHECK(run.decisions[0].estimate.alpha == Approx(0.005));  // of two cases, one is decided
+  }
+  MadeUp every{{1.0, 1.0}, {0.1, 0.1}, {}, {{0, {1, {baseline}}}, {1, {3, {candidate}}}}};
+  const GateRun none = measure(every.kind(), {});
+  CHECK(none.decisions[0].verdict == GateVerdict::failed);
+  CHECK(none.decisions[1].verdict == GateVerdict::failed);
+  CHECK(none.baseline_ns[0] == 0);
+  // what is known to be different stays so
+  MadeUp other{{1.0}, {0.1}, {}, {{0, {4, {baseline}}}}, "another sum"};
+  CHECK(measure(other.kind(), {}).decisions[0].verdict == GateVerdict::different);
+  // before any block
+  MadeUp made{{1.0, 1.0}, {0.003, 0.003}, {}};
+  GateKind kind = made.kind();
+  kind.refuse(0, candidate, {"says: no", true});
+  CHECK(kind.accepted() == std::vector<std::size_t>{1});
+  CHECK(measure(kind, {}).decisions[0].verdict == GateVerdict::failed);
+  CHECK(compare_checksums(kind, {}).decisions[0].verdict == GateVerdict::failed);
+  CHECK_FALSE(compare_checksums(kind, {}).decisions[1].verdict);
+  CHECK(made.blocks[0] == 0);
+}
+
+TEST_CASE("gate: a benchmark program's output") {
+  const auto of = [](std::string_view fields, std::string_view before = "", std::string_view behind = "") {
+    return parse_benchmarks(
+               "program",
+               fmt::format(R"({}{{"context": {{}}, "benchmarks": [{{"name": "x", "run_type": "iteration", "iterations": 3, {}}}]}}{})",
+                           before, fields, behind))
+        .at(0);
+  };
+  const std::string time = R"("real_time": 9, "cpu_time": 2, "time_unit": "us")";
+  for (const char* word : {"NaN", "nan", "-nan", "Infinity", "-Infinity", "inf", "-inf"}) {
+    CAPTURE(word);
+    const BenchmarkResult beside =
+        of(fmt::format(R"("rate": {0}, "checksum": {0}, "label": "a \"{0}\" {0}, ", "allocs_per_iter":{0},{1})", word, time));
+    CHECK(beside.ns == 2000);
+    CHECK(beside.iterations == 3);
+    CHECK(beside.checksum.empty());
+    CHECK_FALSE(beside.allocations);
+    const BenchmarkResult instead = of(fmt::format(R"("cpu_time": {}, "time_unit": "us")", word));
+    CHECK(instead.refusal.failed);
+  }
+  CHECK(of(time + R"(, "checksum": null)").checksum.empty());
+  CHECK(of(time + R"(, "checksum": 7)").checksum == "7");
+  for (const char* bad : {"0", "-1", "1e300", "1e-310", "\"1\"", "null"}) {
+    CAPTURE(bad);
+    const Refusal refusal = of(fmt::format(R"("cpu_time": {}, "time_unit": "ns")", bad)).refusal;
+    CHECK(refusal.failed);
+    CHECK(refusal.says == "gives a time that is not between 0.001 and 1e18 ns");
+  }
+  const Refusal skipped = of(R"("skipped": true, "skip_message": "no\nGPU", "cpu_time": 0)").refusal,
+                failed = of(R"("error_occurred": true, "cpu_time": 0)").refusal;
+  CHECK((skipped.says == "says: no\\x0aGPU" && !skipped.failed));
+  CHECK((failed.says == "says: nothing" && failed.failed));
+  CHECK(of(time, "{loading} it's \"\n", "\nDestroying {context").ns == 2000);
+  const auto message = [](const char* output) {
+    try {
+      parse_benchmarks("program", output);
+    } catch (const Failure& failure) {
+      return std::string(failure.what());
+    }
+    return std::string();
+  };
+  CHECK(message("banner\n{\"context\": {},\n \"benchmarks\": [nan\n 7]}") ==
+        "program: its JSON is broken in line 4, column 2 of its output, where this stands: 7]}");
+  CHECK(message("{\"context\": {},\n  \"a\" \"b\"}") ==
+        "program: its JSON is broken in line 2, column 7 of its output, where this stands: \"b\"}");
+  CHECK(message("{\"context\": {}").ends_with("of its output, which ends there"));
+  CHECK(message("{\"context\": 1e999}").find("number overflow") != std::string::npos);
+  for (const char* other : {"", "hello", "{}", "[1]", "{\"benchmarks\": 1}"})
+    CHECK(message(other).find("is not the JSON of Google Benchmark") != std::string::npos);
+}
+
+TEST_CASE("gate: which refused cases fail the gate") {
+  const Refusal no{"says: no", true}, skip{"says: skip", false};
+  const struct {
+    Refusal of[2];
+    const char* fail_on;
+    int exit;
+  } rows[] = {{{{}, no}, "slower,different", 10}, {{{}, no}, "failed", 10},          {{{}, no}, "slower", 0},
+              {{{}, no}, "nothing", 0},           {{no, {}}, "different,failed", 0}, {{no, no}, "different,failed", 0},
+              {{skip, no}, "different", 10},      {{no, skip}, "different", 0},      {{{}, skip}, "different,failed", 0},
+              {{{}, skip}, "skipped", 11},        {{skip, {}}, "skipped", 11},       {{skip, no}, "skipped", 0}};
+  for (const auto& row : rows) {
+    GateReport r;
+    r.fail_on = read_fail_on({row.fail_on}, true);
+    r.decisions.resize(1);
+    r.measured.resize(1);
+    r.decisions[0].refusals = {{row.of[0], row.of[1]}};
+    r.decisions[0].verdict = r.decisions[0].refusals.verdict();
+    CAPTURE(row.fail_on, r.decisions[0].refusals.text());
+    CHECK(gate_exit(r) == row.exit);
+    CHECK(failure_word(r, 0) == (row.exit == 0 ? "" : verdict_word(r, 0)));
+  }
 }
 
 TEST_CASE("gate: what checksums say") {

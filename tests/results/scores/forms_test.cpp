@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/shared/failure.hpp"
+#include "kernels/system/text.hpp"
 #include "results/scores/score_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/page.hpp"
@@ -37,26 +38,28 @@ std::string shown(const ScoreTable& t) {
   if (t.missing() > 0) text += fmt::format(" blank {}", t.missing());
   if (t.unreadables() > 0) text += fmt::format(" unreadable {}", t.unreadables());
   for (const auto& note : t.notes) text += " (" + note + ")";
+  for (const auto& warning : t.warnings) text += " (WARNING: " + warning + ")";
   return text;
 }
 
 /// A file of the page: lines @FLAG, then the text, whose escapes become bytes.
 struct File {
   std::string name = "f.csv", text;
-  ScoreColumns columns;
-  ScoreScale scale;
+  ScoreReading how;
 };
 
 File file_of(const std::string& input) {
   File f;
-  const std::map<std::string, std::string*> texts = {{"file", &f.name}, {"prompt", &f.columns.prompt}, {"response", &f.columns.response},
-                                                     {"sample", &f.columns.sample}, {"score", &f.columns.score}, {"rater", &f.columns.rater}};
+  const std::map<std::string, std::string*> texts = {{"file", &f.name}, {"prompt", &f.how.columns.prompt}, {"response", &f.how.columns.response},
+                                                     {"sample", &f.how.columns.sample}, {"score", &f.how.columns.score}, {"rater", &f.how.columns.rater}};
   std::size_t at = 0;
   for (std::size_t end; input[at] == '@'; at = end + 1) {
     end = input.find('\n', at);
     const std::size_t blank = std::min(input.find(' ', at), end);
     const std::string flag = input.substr(at + 1, blank - at - 1), value = blank < end ? input.substr(blank + 1, end - blank - 1) : "";
-    if (flag == "scale") f.scale = parse_scale(value).value();
+    if (flag == "missing") f.how.missing = split(value, ',');
+    else if (flag == "ids") f.how.ids = find_word<IdSpelling>(id_words, value).value();
+    else if (flag == "scale") f.how.scale = parse_scale(value).value();
     else *texts.at(flag) = value;
   }
   for (; at < input.size(); ++at) {
@@ -69,7 +72,7 @@ File file_of(const std::string& input) {
 
 std::string result_of(const File& f) {
   try {
-    return shown(parse_scores(f.text, f.name, f.columns, f.scale));
+    return shown(parse_scores(f.text, f.name, f.how));
   } catch (const Failure& failure) {
     CHECK(failure.code == Exit::bad_input);
     return failure.what();
@@ -86,7 +89,7 @@ TEST_CASE("odd scores: too many different ones, and too many names of samples") 
   const std::string four = "prompt_id,response_id,sample_id,score\n";
   std::string many = four;
   for (int i = 0; i < 103; ++i) many += "0,0," + std::to_string(i) + "," + std::to_string(i * i) + "\n";
-  CHECK(result_of(file_of(many)) == "f.csv:102:9: error: score 10000 is the 101st different score: a scale has at most 100 levels");
+  CHECK(result_of(file_of(many)) == "f.csv:102:9: error: score 10000 is the 101st different score: a scale has at most 100 levels; `round` or `bins` makes levels");
   // sample ids that no two responses share
   std::string calls = four;
   for (int i = 0; i < 66'000; ++i) calls += std::to_string(i / 2) + ",0,call" + std::to_string(i) + "," + std::to_string(1 + i % 2) + "\n";
@@ -112,7 +115,7 @@ TEST_CASE("one table is the same from CSV, TSV and JSON lines, in any order of r
             rows.push_back({p % 2 ? "p, " + std::to_string(p) : std::to_string(p), std::to_string(r), "j" + std::to_string(j),
                             std::to_string(s),
                             kind == 0   ? ""
-                            : kind == 1 ? "none"
+                            : kind == 1 ? "unsure"
                                         : exact_text(static_cast<double>(draw() % 9) / 2),
                             r == 0 ? exact_text(p) : ""});
           }
@@ -132,9 +135,9 @@ TEST_CASE("one table is the same from CSV, TSV and JSON lines, in any order of r
               "\n";
     }
     CAPTURE(round, csv);
-    const ScoreTable a = parse_scores(csv, "f.csv", {}, *parse_scale("0..4 by 0.5"));
-    CHECK(difference(a, parse_scores(tsv, "f.tsv", {}, *parse_scale("0..4 by 0.5"))) == "");
-    CHECK(difference(a, parse_scores(json, "f.jsonl", {}, *parse_scale("0..4 by 0.5"))) == "");
+    const ScoreTable a = parse_scores(csv, "f.csv", {.scale = *parse_scale("0..4 by 0.5")});
+    CHECK(difference(a, parse_scores(tsv, "f.tsv", {.scale = *parse_scale("0..4 by 0.5")})) == "");
+    CHECK(difference(a, parse_scores(json, "f.jsonl", {.scale = *parse_scale("0..4 by 0.5")})) == "");
   }
 }
 

@@ -21,7 +21,7 @@ const std::string header = "prompt_id,response_id,sample_id,score\n";
 /// The message that a text is refused with; "accepted" when it is not.
 std::string refusal(std::string_view text, const std::string& file = "f", const ScoreColumns& columns = {}) {
   try {
-    parse_scores(text, file, columns);
+    parse_scores(text, file, {.columns = columns});
   } catch (const Failure& failure) {
     CHECK(failure.code == Exit::bad_input);
     return failure.what();
@@ -80,8 +80,8 @@ TEST_CASE("every accepted way of writing the same table") {
       plain.substr(0, plain.size() - 1),  // no line end after the last row
       crlf.substr(0, crlf.size() - 2),
       crlf.substr(0, crlf.size() - 1),
-      "# where it comes from\n\n  \n# more, with a \" in it\n" + plain + "\n\n# the end",
-      header + "7,0,0,10\n# amid\n3,1,1,2\n\n3,1,0,1\n\t\n3,0,1,5\r\n3,0,0,4\n",
+      "# where it comes from\n\n  \n# more, with a \" in it\n" + plain + "\n\n",
+      header + "7,0,0,10\n3,1,1,2\n\n3,1,0,1\n\t\n3,0,1,5\r\n3,0,0,4\n",
       "score,sample_id,prompt_id,response_id\n4,0,3,0\n5,1,3,0\n1,0,3,1\n2,1,3,1\n10,0,7,0\n",
       "judge,prompt_id,response_id,note,sample_id,score,\na,3,0,,0,4,\n,3,0,x,1,5,\nb,3,1,\"a, "
       "\"\"b\"\"\nc\",0,1,1.5\nc,3,1,y,1,2,\nd,7,0,z,0,10,",

@@ -15,6 +15,7 @@ inline std::string difference(const ScoreTable& a, const ScoreTable& b) {
   if (a.level != b.level) return "level";
   if (a.column != b.column) return "column";
   if (a.notes != b.notes) return "notes";
+  if (a.warnings != b.warnings) return "warnings";
   if (!same(a.columns, b.columns, [](const auto& x, const auto& y) { return x.judge == y.judge && x.sample == y.sample; }))
     return "columns";
   if (!same(a.judges, b.judges, [](const auto& x, const auto& y) {

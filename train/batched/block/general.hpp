@@ -16,7 +16,7 @@ namespace odrpo::device {
 // rewards in sorted order, then their count. For integer scores without missing ones the column holds what prepare() writes.
 ODRPO_HD int count_row(const Layout& p) { return 2 * p.rollouts > column_rows(p.levels) ? 2 * p.rollouts : column_rows(p.levels); }
 ODRPO_HD int cells_of(const Layout& p) { return count_row(p) + 1; }
-constexpr double by_pass = -1;  // stands for the count of a group that prepare() and member() estimate
+constexpr double by_pass = -1;  // count of a group that prepare() and member() (block_groups.hpp) estimate
 
 // Draws votes one by one, and gives each response the reward that aggregates them.
 template <class W, class B>
@@ -98,7 +98,7 @@ ODRPO_HD void read_group(const B& b, const W& w, const T* seen, std::uint8_t* ma
     if (present(seen[i])) cells[at++] = static_cast<double>(seen[i]);
 }
 
-// The advantage of member i of a group; 0 if its reward is missing.
+// Returns the advantage of member i of a group; 0 if its reward is missing.
 template <class T>
 ODRPO_HD float advantage_of(const EstimatorView& e, const T* seen, int i, Cells cells, int rollouts, int count) {
   if constexpr (std::is_same_v<T, std::uint8_t>)
@@ -137,7 +137,7 @@ ODRPO_HD void estimate_seen(const B& b, const W& w, const T* seen) {
   }
 }
 
-/// Computes the advantages before whitening, the batch's counts and the mask. (BatchEstimator::real and with_gaps)
+/// Computes the advantages before whitening, the batch's counts and the mask, as BatchEstimator::real and with_gaps do.
 template <class W, class B>
 ODRPO_HD void estimate_generally(const B& b, const W& w) {
   if (w.rest->real) estimate_seen(b, w, w.reward);
@@ -161,11 +161,11 @@ ODRPO_HD void note_rewards(const W& w, int t) {
 
 // Follows a running median (estimators/running_median.hpp): computes the terms for the current median, and updates it by a batch's rewards.
 
-// A reward as an integer that is ordered as rewards are: a score, or the bits of a real reward, which is never negative.
+// Returns an integer that is ordered as rewards are: a score, or the bits of a real reward, which is never negative.
 ODRPO_HD std::uint32_t key_of(std::uint8_t score) { return score; }
 ODRPO_HD std::uint32_t key_of(float reward) { return __builtin_bit_cast(std::uint32_t, reward); }
 
-/// Computes the estimator's terms for the current median, if it has changed. Real rewards have no terms. (BatchEstimator::set_median)
+/// Computes the estimator's terms (weight / divisor of each level) for the current median, if it changed. Real rewards have no terms.
 template <class W, class B>
 ODRPO_HD void follow_median(const B& b, const W& w) {
   const General& g = *w.rest;
@@ -261,11 +261,11 @@ ODRPO_HD void add_to_median(const B& b, const W& w) {
   else add_seen(b, w, w.score);
 }
 
-/// Number of components of a gradient: features of the linear policy, or the logits of a batch's prompts.
+/// Returns the number of components of a gradient: features of the linear policy, or the logits of a batch's prompts.
 ODRPO_HD int gradient_size(const Layout& p) { return p.linear ? p.features : p.batch * p.width; }
 
-// Replaces row i of the probabilities pi by the exact gradient of the prompts' mean quality with respect to the logits. For one prompt: d
-// E[q] / d logit_a = pi_a (q_a - E[q]).
+// Replaces the probabilities pi of the batch's prompt i by the exact gradient of the prompts' mean quality q with respect to the logits.
+// For one prompt: d E[q] / d logit_a = pi_a (q_a - E[q]), where a is an action.
 template <class W, class O>
 ODRPO_HD void exact_gradient(const O& o, const W& w, int i) {
   const Layout& layout = w.layout;

@@ -10,8 +10,8 @@
 
 namespace odrpo::device {
 
-// Draws block i of four random words, i < 2 x batch x blocks. The first half of the blocks is for the prompts' actions, the second for
-// their ratings.
+// Draws counter block i of the random generator (four words), i < 2 x batch x layout.blocks. The first half is for the actions of the
+// batch's prompts, the second half for their ratings.
 template <class W>
 ODRPO_HD void put_words(const W& w, int i, std::uint32_t prompt, int t, const Draws& draws) {
   const int blocks = w.layout.blocks, each = w.layout.batch * blocks, at = i < each ? i : i - each;
@@ -38,10 +38,10 @@ ODRPO_HD void choose_prompts(const B& b, const W& w, int t, const Draws& asked) 
   });
 }
 
-// Visits rows whose pending Adam steps would soon be forgotten, with a zero gradient. (SoftmaxPolicy::visit_overdue)
+// Applies the pending Adam steps of rows unused for `remember` updates, with a zero gradient. (SoftmaxPolicy::visit_overdue)
 template <class W, class B>
 ODRPO_HD void visit_overdue(const B& b, const W& w, int u) {
-  const int at_once = 2 * w.layout.slots * w.layout.width - 8 * w.layout.width;  // list entries, such that idle tiles keep their slots
+  const int at_once = 2 * w.layout.slots * w.layout.width - 8 * w.layout.width;  // length of the list, such that idle tiles keep their slots
   std::uint16_t* list = reinterpret_cast<std::uint16_t*>(slot_of(w, 4));
   for (int first = 0; first < w.layout.prompts; first += at_once) {
     const int count = w.layout.prompts - first < at_once ? w.layout.prompts - first : at_once;
@@ -101,7 +101,7 @@ ODRPO_HD void forward(const B& b, const W& w, int u, bool drawn, bool again = fa
   });
 }
 
-// The outcome for response i: its random word picks one from the distribution of the aggregate of its votes.
+// Returns the outcome for response i: its random word picks one from the distribution of the aggregate of its votes.
 template <class W>
 ODRPO_HD int outcome_of(const W& w, int i) {
   const Layout& layout = w.layout;

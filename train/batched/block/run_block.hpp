@@ -17,27 +17,27 @@ struct Layout {
   int prompts = 0, actions = 0, width = 0, features = 0;
   int row_width = 0;  ///< parameters of a row: width; in the linear policy's one row the features, rounded up to 32
   int batch = 0, rollouts = 0, levels = 0;
-  int blocks = 0;                         ///< blocks of 4 random words for a prompt, which give every rollout one word
+  int blocks = 0;                         ///< counter blocks of the random generator for a prompt: 4 words each, one word a rollout
   int per_epoch = 0;                      ///< batches of an epoch
   int steps = 0, every = 0, updates = 0;  ///< training steps; steps between records; updates on each batch
-  int remember = 1;                       ///< updates that a row may go without a visit (AdamScalars)
-  bool overdue = false;                   ///< rows could go longer without a visit: visit_overdue() visits them in time
+  int remember = 1;                       ///< most updates between two uses of a row of parameters (AdamScalars in policies/optimizer.hpp)
+  bool overdue = false;                   ///< rows could go unused for longer: visit_overdue() (rollout.hpp) uses them in time
   int threads = 0;                        ///< threads of a block
   int slots = 0;                          ///< rows of `probability`: enough for the prompts of a batch and for the tiles of the block
   int groups_at_once = 0;                 ///< groups estimated at a time, each in a column of memory
   bool resident = false;                  ///< the parameters lie in the block's memory during a launch
   bool general = false;                   ///< the run is of the general kind (General)
-  int cells = 0;                          ///< general kind: doubles of a group's column
+  int cells = 0;                          ///< general kind: doubles of a group's working memory (cells_of() in general.hpp)
   int polls_at_once = 0;                  ///< general kind: responses whose votes are counted at a time
   // Offsets in the block's memory, in bytes; `bytes` is its size. Arrays that are never needed at the same time share an offset.
   std::size_t words, ratings, means, advantage, columns, coefficient, probability, prompt, action, score, old_probability, mask, gradient, theta,
       last, scalars, general_run, median, reward, bytes;
 };
-/// Number of rows of parameters: one in all for the linear policy, else one for each prompt.
+/// Returns the number of rows of parameters: one in all for the linear policy, else one for each prompt.
 ODRPO_HD int rows(const Layout& p) { return p.linear ? 1 : p.prompts; }
-/// Number of floats of a run's parameters: theta [rows][row_width], then, for Adam, its two moments of the same shape.
+/// Returns the number of floats of a run's parameters: theta [rows][row_width], then, for Adam, its two moments of the same shape.
 ODRPO_HD std::size_t parameters(const Layout& p) { return static_cast<std::size_t>(p.adam ? 3 : 1) * rows(p) * p.row_width; }
-/// Number of rollouts of a batch.
+/// Returns the number of rollouts of a batch.
 ODRPO_HD int draws(const Layout& p) { return p.batch * p.rollouts; }
 
 /// Counts of a batch. They are integers, so that the order of additions does not matter.
@@ -57,7 +57,7 @@ struct Scalars {
   double seen = 0;                              ///< sum of the batch's rewards
   double clipped = 0, updates = 0;              ///< since the last record: sum over updates of the share of clipped rollouts; updates
   std::uint32_t over = 0, listed = 0;           ///< clipped rollouts of this update; rows on the list of overdue rows
-  float factor = 1;                             ///< by which the clip multiplies the gradient
+  float factor = 1;                             ///< factor by which the norm clip multiplies the gradient
   Whitened whitening{};
   bool lost = false;                              ///< the parameters are not finite: the run has ended
   long long ticks[stage_count] = {}, before = 0;  ///< clock ticks by stage since the last record; clock at the last lap
@@ -80,10 +80,10 @@ struct Seen {
 /// A running median between batches. It lies in the block's memory during a launch.
 struct Median {
   double value = 0;                     ///< the current median
-  double terms_of = __builtin_nan("");  ///< the median for which the estimator's terms are made
+  double terms_of = __builtin_nan("");  ///< the median for which the estimator's terms (weight / divisor) were computed
   std::int32_t held = 0, next = 0;      ///< number of rewards in the ring buffer, and index of the next one
-  std::uint32_t low = 0, high = 0;      ///< while the median is searched: its key lies in low .. high
-  std::uint32_t below = 0, added = 0;   ///< number of keys not above the middle of that range; number of rewards of the batch
+  std::uint32_t low = 0, high = 0;      ///< while the median is searched: key_of(median) (general.hpp) lies in low .. high
+  std::uint32_t below = 0, added = 0;   ///< number of rewards whose key_of() is not above the middle of low .. high; rewards of the batch
 };
 
 /// Sums over the gradients of a recorded batch's redraws, and the exact gradient.
@@ -110,7 +110,7 @@ struct General {
   double rho = 0;
   int places = 0;
   std::uint32_t* ring = nullptr;  ///< [places] ring buffer of rewards, as integers with the order of rewards
-  float* term = nullptr;          ///< the run's own terms, laid out as EstimatorView::term
+  float* term = nullptr;          ///< the run's own terms (weight / divisor), laid out as EstimatorView::term
   GradientSums gradient_sums{};
 };
 
@@ -127,7 +127,7 @@ struct Run {
   bool drop_dead = false, masked = false;  ///< masked: some rollouts may take no part in learning
   bool leaves_pivot = false;               ///< the pivot of each group takes no part in learning
   float kl = 0, reference = 0;             ///< weight of the KL penalty, probability of an action under the reference policy
-  float ratio_low = 0, ratio_high = 0;     ///< PPO's clip: limits of pi / pi_old
+  float ratio_low = 0, ratio_high = 0;     ///< PPO's clip: lower and upper bound of pi / pi_old
   double clip = 0;                         ///< largest norm of the gradient; 0 = no limit
   float eps = 0, rest1 = 0, rest2 = 0;
   const float *power1 = nullptr, *power2 = nullptr;  ///< [remember + 2] powers of Adam's beta1 and beta2
@@ -138,7 +138,7 @@ struct Run {
   const std::uint16_t* order = nullptr;  ///< [epochs of the launch][P] shuffled prompts
   int first_epoch = 0;
   float* theta = nullptr;        ///< [parameters] stored here between launches
-  std::int32_t* last = nullptr;  ///< [rows] update of the last visit, -1 = never
+  std::int32_t* last = nullptr;  ///< [rows] update at which each row was last used, -1 = never
   Scalars* scalars = nullptr;
   Record* record = nullptr;         ///< [records of the run]
   std::uint32_t* reward = nullptr;  ///< [steps] sums of the batches' scores; null for the general kind
@@ -146,7 +146,7 @@ struct Run {
   const General* general = nullptr;
 };
 
-/// Number of records of a run: every `every`-th step, the first and the last.
+/// Returns the number of records of a run: every `every`-th step, the first and the last.
 ODRPO_HD int records(const Layout& p) { return p.steps / p.every + 1 + (p.steps % p.every != 0); }
 
 }  // namespace odrpo::device

@@ -12,8 +12,8 @@ namespace odrpo::device {
 
 // Computes the exact value of a policy on a device: expectations over all prompts, as SoftmaxPolicy::exact does.
 
-// Adds the means of `count` rows, from row `first` on, to the policy's values, in order. Divides by the number of prompts after the last
-// row.
+// Adds the means of `count` prompts, from prompt `first` on, to the policy's values, in order. Divides by the number of prompts after the
+// last one.
 template <class W>
 ODRPO_HD void add_means(const W& w, int first, int count) {
   double quality = 0, entropy = 0;
@@ -117,7 +117,7 @@ ODRPO_HD void collect_batch(const B& b, const W& w, int t, bool recorded) {
 template <class W, class B>
 __attribute__((always_inline)) ODRPO_HD void run_steps(const B& b, const W& w, int first, int end) {
   const Layout& layout = w.layout;
-  if (w.s.lost) return;  // lost in an earlier launch
+  if (w.s.lost) return;  // its parameters were not finite in an earlier launch
   if (b.leads()) w.s.before = b.ticks();
   for (int t = first; t < end; ++t) {
     const bool recorded = t % layout.every == 0 || t == layout.steps;

@@ -39,8 +39,8 @@ ODRPO_HD float coefficients(const O& o, const W& w, int i, int epoch, float scal
   return o.sum(sums);
 }
 
-// Replaces row i of probabilities by the gradient with respect to its logits. `active` rollouts of the batch learn. Counts clipped
-// rollouts.
+// Replaces the probabilities of the batch's prompt i by the gradient with respect to its logits. `active`: number of rollouts of the batch
+// that learn. Counts clipped rollouts.
 template <class W, class O>
 ODRPO_HD void logit_gradient(const O& o, const W& w, int i, int epoch, int active, int& clipped) {
   const Layout& layout = w.layout;
@@ -53,7 +53,7 @@ ODRPO_HD void logit_gradient(const O& o, const W& w, int i, int epoch, int activ
   else
     for (int a = 0; a < layout.width; a += 8) o.store(g + a, O::splat(0.0f));
 }
-/// Number of rollouts that take part in learning.
+/// Returns the number of rollouts that take part in learning.
 template <class W>
 ODRPO_HD int takers(const W& w) {
   return draws(w.layout) - static_cast<int>(w.s.counts.dropped);
@@ -69,8 +69,8 @@ ODRPO_HD void take_gradient(const O& o, const W& w, int r, int u, const float* g
   if (o.leads()) w.last[r] = u;
 }
 
-/// Replaces the probabilities by gradients with respect to the logits. Applies each at once, unless features or a clip need all of them
-/// first.
+/// Replaces the probabilities by gradients with respect to the logits. Applies each gradient at once, unless the linear policy or the norm
+/// clip needs all of them first.
 template <class W, class B>
 ODRPO_HD void logit_gradients(const B& b, const W& w, int epoch, int u) {
   const Layout& layout = w.layout;
@@ -100,7 +100,7 @@ ODRPO_HD void measure_gradient(const B& b, const W& w, const float* gradient, in
       [] {});
 }
 
-/// The gradient with respect to the parameters, when the rows hold the gradient with respect to the logits.
+/// Returns the gradient with respect to the parameters, when the rows hold the gradient with respect to the logits.
 template <class W, class B>
 ODRPO_HD float* gradient_of(const B& b, const W& w) {
   const Layout& layout = w.layout;

@@ -5,7 +5,7 @@
 
 namespace odrpo::device {
 
-/// Number of rows whose expectations are added up together, as in SoftmaxPolicy::exact.
+/// Number of prompts whose exact means are added up together, as in SoftmaxPolicy::exact (policies/softmax/policy.hpp).
 inline constexpr int rows_together = 256;
 
 /// A run at work: its data and the block's arrays. The kind of run is a compile-time constant, so that each kind has code of its own.
@@ -70,7 +70,7 @@ ODRPO_HD Row row_of(const W& w, int r) {
           W::linear ? w.layout.features : w.layout.actions,
           W::linear ? 0.0f : padding};
 }
-// a tile past the last row works in scratch memory of its own, which nobody reads
+// Returns the row for a tile (eight threads, kernels/device/tile_threads.hpp) that has no prompt to work on: scratch that nobody reads
 template <class W>
 ODRPO_HD Row idle_row(const W& w, float* slot) {
   return {slot, slot, slot, w.layout.row_width, w.layout.row_width, 0.0f};
@@ -80,7 +80,7 @@ ODRPO_HD float* slot_of(const W& w, int i) {
   return w.probability + static_cast<std::size_t>(i) * w.layout.width;
 }
 
-/// The pending Adam steps of row r before update u. (SoftmaxPolicy::visit)
+/// Returns the Adam steps that parameter row r has missed before update u because updates are lazy; as SoftmaxPolicy::visit.
 template <class W>
 ODRPO_HD Pending pending_of(const W& w, int r, int u) {
   const int last = w.last[r];

@@ -1,0 +1,308 @@
+// Reads rows of scores from JSON: an object a line, or the objects of a list. Nested keys are named with points.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "kernels/system/text.hpp"
+#include "results/scores/rows.hpp"
+
+namespace odrpo {
+
+JsonItems::JsonItems(std::string_view text) : text_(text) {
+  if (text_.starts_with("\xef\xbb\xbf")) at_ = 3;
+  const std::size_t begin = text_.find_first_not_of(" \t\r\n", at_);
+  list_ = begin != std::string_view::npos && text_[begin] == '[';
+  if (list_) move_to(begin + 1);
+}
+
+void JsonItems::move_to(std::size_t to) {
+  for (std::size_t n = text_.find('\n', at_); n < to; n = text_.find('\n', n + 1)) ++line_, start_ = n + 1;
+  at_ = to;
+}
+
+std::string_view JsonItems::next() {
+  const std::size_t begin = text_.find_first_not_of(list_ ? " \t\r\n," : " \t\r\n", at_);
+  if (begin == std::string_view::npos) return {};
+  move_to(begin);
+  if (list_ && text_[at_] == ']') {  // what stands behind the list is no row, and is refused as such
+    list_ = false;
+    move_to(at_ + 1);
+    return next();
+  }
+  first_line_ = line_, first_column_ = static_cast<long>(at_ - start_) + 1;
+  std::size_t end = at_;
+  if (!list_) {
+    end = std::min(text_.find('\n', at_), text_.size());
+  } else {
+    int depth = 0;
+    bool quoted = false;
+    for (; end < text_.size(); ++end) {
+      const char c = text_[end];
+      if (quoted) {
+        if (c == '\\') ++end;
+        else if (c == '"') quoted = false;
+      } else if (c == '"') {
+        quoted = true;
+      } else if (c == '{' || c == '[') {
+        ++depth;
+      } else if (c == '}' || c == ']') {
+        if (depth-- == 0) break;
+      } else if (c == ',' && depth == 0) {
+        break;
+      }
+    }
+    end = std::min(end, text_.size());
+  }
+  const std::string_view item = trimmed(text_.substr(at_, end - at_));
+  move_to(end);
+  return item;
+}
+
+CellPlace JsonItems::place(std::string_view item, std::size_t offset) const {
+  const std::string_view before = item.substr(0, std::min(offset, item.size()));
+  const auto lines = std::count(before.begin(), before.end(), '\n');
+  if (lines == 0) return {first_line_, first_column_ + static_cast<long>(before.size())};
+  return {first_line_ + static_cast<long>(lines), static_cast<long>(before.size() - before.rfind('\n'))};
+}
+
+namespace {
+
+using json = nlohmann::json;
+
+/// What a parse meets, with what it keeps of an object: the values of the wanted keys as text. A list of numbers and texts is kept as its JSON. (The
+/// interface of json::sax_parse.)
+class Keeper {
+ public:
+  enum class Kind : char { absent, null, text, list, bad };
+  using Path = std::vector<std::string>;
+  Keeper(const std::vector<Path>& paths, std::vector<std::string>& values)
+      : kind(paths.size()), shape(paths.size()), paths_(paths), values_(values), matched_(paths.size()) {}
+
+  bool null() { return keep(Kind::null, "", "null"); }
+  bool boolean(bool b) { return keep(Kind::text, b ? "true" : "false", b ? "true" : "false"); }
+  bool number_integer(json::number_integer_t n) { return number(std::to_string(n)); }
+  bool number_unsigned(json::number_unsigned_t n) { return number(std::to_string(n)); }
+  bool number_float(json::number_float_t, const std::string& digits) { return number(digits); }
+  bool string(std::string& s) {
+    if (wanted_ == 0) return true;
+    return keep(Kind::text, s, list_depth_ > 0 ? json(s).dump(-1, ' ', false, json::error_handler_t::replace) : s);
+  }
+  bool binary(json::binary_t&) { return false; }
+  bool start_object(std::size_t) { return open("an object"); }
+  bool end_object() { return close(); }
+  bool start_array(std::size_t) {
+    if (depth > 0 && list_depth_ == 0 && wanted_ != 0) {
+      list_depth_ = depth + 1;
+      list_ = "[";
+    }
+    return open("a list");
+  }
+  bool end_array() {
+    close();
+    if (list_depth_ == depth + 1) {
+      list_depth_ = 0;
+      keep(Kind::list, list_ + "]", "");
+    }
+    return true;
+  }
+  bool key(std::string& k) {
+    if (list_depth_ > 0) return true;
+    wanted_ = 0;
+    const auto level = static_cast<std::size_t>(depth - 1);
+    for (std::size_t f = 0; f < paths_.size(); ++f) {
+      matched_[f] = std::min(matched_[f], level);
+      if (matched_[f] != level || paths_[f].size() <= level || paths_[f][level] != k || k.empty()) continue;
+      matched_[f] = level + 1;
+      if (paths_[f].size() > level + 1) continue;
+      if (kind[f] != Kind::absent && twice.empty()) twice = k;
+      wanted_ |= std::uint64_t{1} << f;
+    }
+    if (list_keys && depth == 1) names.push_back(k);
+    return true;
+  }
+  bool parse_error(std::size_t place, const std::string&, const json::exception&) {
+    error_at = std::max<std::size_t>(place, 1);
+    return false;
+  }
+
+  std::vector<Kind> kind;
+  std::vector<const char*> shape;  ///< where kind is bad
+  std::string twice;               ///< a key that stands twice
+  std::vector<std::string> names;  ///< the keys of the object itself, if `list_keys`
+  bool list_keys = false, is_object = false;
+  int depth = 0;
+  std::size_t error_at = 0;
+
+ private:
+  bool number(const std::string& digits) { return keep(Kind::text, digits, digits); }
+  bool keep(Kind k, std::string_view text, std::string_view in_list) {
+    if (list_depth_ == depth && list_depth_ > 0) {
+      if (list_.size() > 1) list_ += ',';
+      list_ += in_list;
+      return true;
+    }
+    if (list_depth_ > 0) return true;
+    for (std::size_t f = 0; f < paths_.size(); ++f)
+      if (wanted_ >> f & 1 && kind[f] != Kind::bad) kind[f] = k, values_[f] = text;
+    if (list_depth_ == 0) wanted_ = 0;
+    return true;
+  }
+  bool open(const char* what) {
+    if (depth == 0) is_object = what[1] == 'n';
+    const bool list = list_depth_ == depth + 1;  // a list that is kept itself
+    if (depth > 0 && wanted_ != 0 && !list)
+      for (std::size_t f = 0; f < paths_.size(); ++f)
+        if (wanted_ >> f & 1) kind[f] = Kind::bad, shape[f] = what;
+    ++depth;
+    return true;
+  }
+  bool close() { return --depth, true; }
+  const std::vector<Path>& paths_;
+  std::vector<std::string>& values_;
+  std::vector<std::size_t> matched_;  ///< keys of each path around the present place
+  std::uint64_t wanted_ = 0;          ///< a bit for each field of the current key
+  int list_depth_ = 0;                ///< depth inside a list that is kept; 0 = none
+  std::string list_;
+};
+
+/// Where a key stands last in an item; 0 where it is written in another way.
+std::size_t offset_of(std::string_view item, const std::string& key) {
+  const auto at = item.rfind('"' + key + '"');
+  return at == std::string_view::npos ? 0 : at;
+}
+
+constexpr std::size_t most_paths = 64;  // bits of Keeper::wanted_
+
+std::string listed(const std::vector<std::string>& names) {
+  return joined(names, [](const std::string& name) { return shown_cell(name); });
+}
+
+}  // namespace
+
+std::optional<std::vector<std::string>> listed_scores(std::string_view cell) {
+  cell = trimmed(cell);
+  if (!cell.starts_with('[') || !cell.ends_with(']')) return std::nullopt;
+  const json list = json::parse(cell.begin(), cell.end(), nullptr, false);
+  if (!list.is_array()) return std::nullopt;
+  std::vector<std::string> scores;
+  for (const json& item : list) {
+    if (!item.is_primitive()) return std::nullopt;
+    scores.push_back(item.is_null() ? "" : item.is_string() ? item.get<std::string>() : item.dump());
+  }
+  return scores;
+}
+
+JsonScores::JsonScores(std::string_view text, const ScoreColumns& columns, CsvErrors& errors) : text_(text), items_(text), path_(score_fields) {
+  for (std::size_t f = 0; f < score_fields; ++f) {
+    key_[f] = column_of(columns, f);
+    if (!key_[f].empty()) path_[f] = {key_[f]};
+    optional_[f] = may_lack(columns, f);
+    hint_[f] = naming_hint(columns, f);
+    has_[f] = !key_[f].empty();
+    if (!has_[f] && !optional_[f]) errors.add(1, 1, "a key without a name is asked for");
+  }
+  const std::string_view item = items_.next();
+  first_line_ = std::max(items_.line(), 1l);
+  if (item.empty())
+    errors.add(1, 1,
+               "nothing in it; wanted an object a line, with the keys " +
+                   shown_list(key_[prompt_field] + ", " + key_[response_field] + ", " + key_[score_field]));
+  if (errors.any()) return;
+
+  const Quotient quotient = parse_quotient(key_[rater_field]);
+  value_.resize(score_fields);
+  Keeper first(path_, value_);
+  first.list_keys = true;
+  json::sax_parse(item.begin(), item.end(), &first);
+  const auto lacks = [&](std::size_t f) { return first.kind[f] == Keeper::Kind::absent; };
+  if (quotient.divisor > 0 && lacks(rater_field)) quotient_ = quotient, key_[rater_field] = quotient.column, path_[rater_field] = {quotient.column};
+  if (lacks(score_field) && first.is_object) wide_ = wide_columns(first.names, columns, first_line_, errors);
+  for (std::size_t f = 0; f < score_fields; ++f)
+    if (lacks(f) && !(wide_.any() && f == score_field) && key_[f].find('.') != std::string::npos) path_[f] = split(key_[f], '.');
+  for (const std::string& name : wide_.names) {
+    const bool own = std::find(first.names.begin(), first.names.end(), name) != first.names.end();
+    path_.push_back(own ? std::vector{name} : split(name, '.'));
+  }
+  if (path_.size() > most_paths) errors.add(first_line_, 1, fmt::format("more than {} keys of scores", most_paths - score_fields));
+  if (errors.any()) return;
+  value_.resize(path_.size()), places_.resize(path_.size());
+  if (wide_.any()) path_[score_field].clear();
+  if (wide_.are_judges) path_[rater_field].clear();
+  Keeper again(path_, value_);
+  json::sax_parse(item.begin(), item.end(), &again);
+  for (std::size_t f = 0; f < score_fields; ++f)
+    if (optional_[f] && again.kind[f] == Keeper::Kind::absent)
+      has_[f] = has_[f] && f == gold_field && text_.find('"' + (path_[f].empty() ? key_[f] : path_[f].back()) + '"') != std::string_view::npos;
+  if (wide_.any() && !wide_.are_judges && has_[sample_field])
+    errors.add(first_line_, 1, "several keys of scores are calls, and " + shown_cell(key_[sample_field]) + " numbers calls too: leave one out");
+  const std::size_t by_name = wide_.are_judges ? rater_field : sample_field;
+  if (wide_.any()) has_[by_name] = true, path_[by_name].clear();
+  items_ = JsonItems(text);
+}
+
+void JsonScores::take_score(ScoreRow& row) {
+  const std::size_t at = score_fields + next_wide_;
+  const CellPlace place = places_[at];
+  row.field[score_field] = {value_[at], place.line, place.column, false};
+  row.field[wide_.are_judges ? rater_field : sample_field] = {wide_.names[next_wide_], place.line, place.column, false};
+  next_wide_ = (next_wide_ + 1) % wide_.names.size();
+}
+
+bool JsonScores::next(ScoreRow& row, CsvErrors& errors) {
+  if (next_wide_ > 0) return take_score(row), true;
+  const std::string_view item = items_.next();
+  if (item.empty()) return false;
+  row.line = items_.line();
+  if (read(item, row, errors) && wide_.any()) take_score(row);
+  first_ = false;
+  return true;
+}
+
+bool JsonScores::read(std::string_view item, ScoreRow& row, CsvErrors& errors) {
+  using Kind = Keeper::Kind;
+  Keeper keeper(path_, value_);
+  keeper.list_keys = first_;
+  const bool sound = json::sax_parse(item.begin(), item.end(), &keeper);
+  const auto tell = [&](std::size_t offset, const std::string& what) {
+    const CellPlace at = items_.place(item, offset);
+    return errors.add(at.line, at.column, what), false;
+  };
+  if (!sound || keeper.error_at > 0)
+    return tell(std::min(std::max<std::size_t>(keeper.error_at, 1) - 1, item.size()), "this line is no JSON object");
+  if (!keeper.is_object) return tell(0, "an object is wanted in each line");
+  if (!keeper.twice.empty()) return tell(offset_of(item, keeper.twice), "key " + shown_cell(keeper.twice) + " stands twice");
+  bool good = true;
+  for (std::size_t f = 0; f < path_.size(); ++f) {
+    const bool further = f >= score_fields;  // of several keys of scores
+    const bool here = further || has_[f];
+    if (!further) row.field[f] = {};
+    if (path_[f].empty()) continue;
+    const std::string& key = further ? wide_.names[f - score_fields] : key_[f];
+    const std::size_t offset = offset_of(item, path_[f].back());
+    if (!here) {
+      if (keeper.kind[f] != Kind::absent)
+        good = tell(offset, "key " + shown_cell(key) + " stands here, but not on line " + std::to_string(first_line_));
+      continue;
+    }
+    const CellPlace at = items_.place(item, offset);
+    if (keeper.kind[f] == Kind::absent && f != gold_field && !further) {
+      const bool told =
+          std::any_of(key_.begin(), key_.begin() + static_cast<std::ptrdiff_t>(f), [&](const std::string& k) { return k == key; });
+      if (told) continue;
+      const CellPlace begin = items_.place(item, 0);
+      errors.add(begin.line, begin.column, "no key " + shown_cell(key),
+                 (keeper.names.empty() ? "" : "; found " + listed(keeper.names)) + hint_[f]);
+      good = false;
+    } else if (keeper.kind[f] == Kind::bad || (keeper.kind[f] == Kind::list && f != score_field)) {
+      good = tell(offset, shown_list(key) + " is " + (keeper.kind[f] == Kind::bad ? keeper.shape[f] : "a list") + ": a number or a text is wanted");
+    } else {
+      if (keeper.kind[f] != Kind::text && keeper.kind[f] != Kind::list) value_[f].clear();
+      if (further) places_[f] = at;
+      else row.field[f] = {value_[f], at.line, at.column, false};
+    }
+  }
+  return good;
+}
+
+}  // namespace odrpo
