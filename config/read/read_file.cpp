@@ -123,7 +123,11 @@ bool numbers_before(const std::string& a, const std::string& b) {
 
 std::vector<NamedText> read_score_files(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::is_directory(path, error)) return {{shown(path, 4096), read_scores_file(path)}};
+  std::vector<NamedText> files;
+  if (!std::filesystem::is_directory(path, error)) {
+    files.push_back({shown(path, 4096), read_scores_file(path)});
+    return files;
+  }
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
     const std::string name = entry.path().filename().string();
@@ -133,7 +137,6 @@ std::vector<NamedText> read_score_files(const std::string& path) {
   if (error) cannot_read(path);
   if (names.empty()) fail(Exit::bad_input, "{}: a folder without files of scores (.csv, .tsv, .json, .jsonl, packed or not)", shown(path, 4096));
   std::sort(names.begin(), names.end(), numbers_before);
-  std::vector<NamedText> files;
   for (const std::string& name : names) files.push_back({shown(name, 4096), read_scores_file(name)});
   return files;
 }

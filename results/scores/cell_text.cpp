@@ -50,6 +50,11 @@ const char* comma_mistake(std::string_view text) {
 }  // namespace
 
 CellText read_cell(std::string_view text) {
+  if (!text.empty() && text.size() <= 3 && std::all_of(text.begin(), text.end(), is_digit)) {  // nearly every score
+    int value = 0;
+    for (const char c : text) value = 10 * value + (c - '0');
+    return {CellText::Kind::number, static_cast<double>(value)};
+  }
   text = trimmed(text, " ");
   const auto first = text.empty() ? '\0' : static_cast<char>(text[0] | 32);
   if (text.empty() || first == 'n') {

@@ -139,9 +139,11 @@ class CellReader {
     }
     if (cell.kind == CellText::Kind::number) cell.value = rounded_score(cell.value, how_, ends_.first, ends_.second);
     code = values_.code_of(cell, {field.line, field.column});
-    if (const auto moved = values_.take_moved())
+    if (values_.has_moved()) {
+      const auto moved = *values_.take_moved();
       for (std::uint8_t& c : cells.code)
-        if (c != ScoreCells::blank) c = (*moved)[c];
+        if (c != ScoreCells::blank) c = moved[c];
+    }
     if (code > 0) return true;
     const bool stated = !how_.scale.values.empty();
     if (std::find(told_.begin(), told_.end(), cell.value) != told_.end() || (!stated && !told_.empty())) return false;
@@ -351,7 +353,11 @@ ScoreTable parse_text(std::span<const NamedText> texts, std::string_view text, c
 }  // namespace
 
 ScoreTable parse_scores(std::string_view bytes, const std::string& file, const ScoreReading& how) {
-  if (is_packed(bytes) || wide_encoding(bytes) == "UTF-16") return parse_scores(std::vector<NamedText>{{file, std::string(bytes)}}, file, how);
+  if (is_packed(bytes) || wide_encoding(bytes) == "UTF-16") {
+    std::vector<NamedText> one;
+    one.push_back({file, std::string(bytes)});
+    return parse_scores(std::move(one), file, how);
+  }
   return parse_text({}, bytes, file, file, how);
 }
 

@@ -90,6 +90,7 @@ std::string unreadable_text(const ScoreTable& table, const UnreadableTexts& unre
 
 /// Names judges whose scores end at 1 where those of others go on: two scales in one table. Empty where there is one.
 std::string scales_text(const ScoreTable& table) {
+  if (table.judges.size() < 2) return "";
   std::vector<double> least(table.judges.size(), INFINITY), most(table.judges.size(), -INFINITY);
   for (const auto& response : table.responses)
     for_each_score(table, response, [&](int level, std::uint32_t column) {

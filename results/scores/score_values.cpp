@@ -19,7 +19,10 @@ std::uint8_t ScoreValues::code_of(const CellText& cell, CellPlace at) {
     ++entries_[i].count;
     return static_cast<std::uint8_t>(i + 1);
   };
-  if (last_ < entries_.size() && entries_[last_].holds(value, whole, 0)) return count(last_);
+  const auto met = [&](std::size_t i) { return entries_[i].least == value && entries_[i].most == value && entries_[i].whole == whole; };
+  if (last_ < entries_.size() && met(last_)) return count(last_);
+  for (std::size_t i = 0; i < entries_.size(); ++i)  // nearly always one of a few
+    if (met(i)) return count(i);
   if (!stated_.empty() && whole == 0) {
     const double largest = std::max(std::fabs(stated_.front()), std::fabs(stated_.back()));
     if (std::none_of(stated_.begin(), stated_.end(), [&](double v) { return same_score(v, value, largest); })) return 0;

@@ -23,6 +23,7 @@ class ScoreValues {
 
   /// Codes that became others since the last call: `moved[code]`; nothing where none did.
   std::optional<std::array<std::uint8_t, 256>> take_moved();
+  bool has_moved() const { return moved_.has_value(); }
 
   /// What all codes mean.
   struct Settled {
