@@ -190,6 +190,8 @@ void read_reading(const std::string& label, FieldReader& fields, ScoreReading& h
     }
     if (const std::string wrong = items.empty() ? "" : option.set(how, items); !wrong.empty())
       reading.errors.add(node->place, fmt::format("`{}.{}` {}", label, option.key, wrong));
+    if (option.key == "bins" && how.round > 0 && how.bins > 0)
+      reading.errors.add(node->key_place, fmt::format("`{0}.round` and `{0}.bins` both make levels of continuous scores", label), "one of them");
   }
 }
 

@@ -240,7 +240,7 @@ std::vector<Listing> vocabulary() {
 
 namespace {
 
-// "A = … [verl]" without the leading name
+// The formula of an estimator without the name of the system at its end: "A = …" of "A = … [verl]".
 std::string formula_of(const EstimatorConfig& config) {
   std::string text = estimator_formula(config);
   const std::string name = fmt::format(" [{}]", word_of<Compat>(compat_words, config.compat));

@@ -81,7 +81,7 @@ MissingCodes::MissingCodes(const std::vector<std::string>& texts) {
 }
 
 bool MissingCodes::has(const CellText& cell, std::string_view text) const {
-  if (cell.kind == CellText::Kind::number) return std::any_of(numbers_.begin(), numbers_.end(), [&](double n) { return same_score(n, cell.value); });
+  if (cell.kind == CellText::Kind::number) return std::any_of(numbers_.begin(), numbers_.end(), [&](double n) { return std::abs(n - cell.value) <= rounding_of_sums * std::abs(n); });
   return !texts_.empty() && std::find(texts_.begin(), texts_.end(), trimmed(text, " ")) != texts_.end();
 }
 

@@ -173,12 +173,38 @@ std::size_t offset_of(std::string_view item, const std::string& key) {
 }
 
 constexpr std::size_t most_paths = 64;  // bits of Keeper::wanted_
+constexpr std::size_t own_fields[] = {prompt_field, response_field, score_field};  // which no tool's file has under these names
+
+/// The keys of an object itself.
+std::vector<std::string> keys_of(std::string_view item) {
+  const std::vector<Keeper::Path> no_paths;
+  std::vector<std::string> no_values;
+  Keeper keeper(no_paths, no_values);
+  keeper.list_keys = true;
+  json::sax_parse(item.begin(), item.end(), &keeper);
+  return keeper.is_object ? keeper.names : std::vector<std::string>();
+}
+
+/// The keys of all objects of a text, in the order in which they are met.
+std::vector<std::string> keys_of_all(std::string_view text) {
+  std::vector<std::string> keys;
+  JsonItems items(text);
+  for (auto item = items.next(); !item.empty(); item = items.next())
+    for (std::string& key : keys_of(item))
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(std::move(key));
+  return keys;
+}
 
 std::string listed(const std::vector<std::string>& names) {
   return joined(names, [](const std::string& name) { return shown_cell(name); });
 }
 
 }  // namespace
+
+bool has_own_keys(std::string_view text, const ScoreColumns& columns) {
+  const std::vector<std::string> keys = keys_of(JsonItems(text).next());
+  return std::all_of(std::begin(own_fields), std::end(own_fields), [&](std::size_t f) { return std::find(keys.begin(), keys.end(), column_of(columns, f)) != keys.end(); });
+}
 
 std::optional<std::vector<std::string>> listed_scores(std::string_view cell) {
   cell = trimmed(cell);
@@ -217,11 +243,12 @@ JsonScores::JsonScores(std::string_view text, const ScoreColumns& columns, CsvEr
   json::sax_parse(item.begin(), item.end(), &first);
   const auto lacks = [&](std::size_t f) { return first.kind[f] == Keeper::Kind::absent; };
   if (quotient.divisor > 0 && lacks(rater_field)) quotient_ = quotient, key_[rater_field] = quotient.column, path_[rater_field] = {quotient.column};
-  if (lacks(score_field) && first.is_object) wide_ = wide_columns(first.names, columns, first_line_, errors);
+  const bool glob = columns.score.find_first_of("*?[") != std::string::npos;
+  if (lacks(score_field) && first.is_object) wide_ = wide_columns(glob ? keys_of_all(text) : first.names, columns, first_line_, errors);
   for (std::size_t f = 0; f < score_fields; ++f)
     if (lacks(f) && !(wide_.any() && f == score_field) && key_[f].find('.') != std::string::npos) path_[f] = split(key_[f], '.');
   for (const std::string& name : wide_.names) {
-    const bool own = std::find(first.names.begin(), first.names.end(), name) != first.names.end();
+    const bool own = glob || std::find(first.names.begin(), first.names.end(), name) != first.names.end();
     path_.push_back(own ? std::vector{name} : split(name, '.'));
   }
   if (path_.size() > most_paths) errors.add(first_line_, 1, fmt::format("more than {} keys of scores", most_paths - score_fields));
@@ -252,7 +279,10 @@ void JsonScores::take_score(ScoreRow& row) {
 bool JsonScores::next(ScoreRow& row, CsvErrors& errors) {
   if (next_wide_ > 0) return take_score(row), true;
   const std::string_view item = items_.next();
-  if (item.empty()) return false;
+  if (item.empty()) {
+    if (items_.is_cut()) errors.add(items_.line(), 1, "the list ends behind this object without ]: the file is cut off");
+    return false;
+  }
   row.line = items_.line();
   if (read(item, row, errors) && wide_.any()) take_score(row);
   first_ = false;

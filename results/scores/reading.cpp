@@ -32,10 +32,13 @@ namespace {
 
 constexpr std::string_view brackets_word = "[[N]]", rating_word = "rating";
 
-/// The answer behind its thinking text.
+/// The answer behind its thinking text, and before thinking text that has no end.
 std::string_view without_thoughts(std::string_view answer) {
-  for (const std::string_view end : {"</think>", "</thinking>", "</reasoning>"})
+  for (const std::string_view begin : {"<think>", "<thinking>", "<reasoning>"}) {
+    const std::string end = "</" + std::string(begin.substr(1));
     if (const auto at = answer.rfind(end); at != std::string_view::npos) answer.remove_prefix(at + end.size());
+    answer = answer.substr(0, answer.find(begin));
+  }
   return answer;
 }
 
@@ -100,7 +103,9 @@ std::string set_parse(ScoreReading& how, const std::vector<std::string>& items) 
   re2::RE2::Options options;
   options.set_log_errors(false);
   auto expression = std::make_unique<re2::RE2>(text, options);
-  if (!expression->ok()) return fmt::format("is {}: no {}, no {}, and no regular expression ({})", quoted(text), rating_word, brackets_word, expression->error());
+  if (!expression->ok())
+    return fmt::format("is {}, which is no regular expression ({}); wanted: {}, {}, or a regular expression with one group, such as 'Rating: ([0-9]+)'", quoted(text),
+                       expression->error(), rating_word, brackets_word);
   if (expression->NumberOfCapturingGroups() != 1)
     return fmt::format("is {}: a regular expression with one group is wanted, such as 'Rating: ([0-9]+)'", quoted(text));
   how.parse = std::make_shared<AnswerPattern>(std::move(expression));
@@ -147,7 +152,7 @@ constexpr ReadingOption options[] = {
     {"round", "number", "STEP", "makes levels of continuous scores: the nearest multiple of this", set_round},
     {"bins", "number", "N", "makes levels of continuous scores: so many of equal width, from the least score to the largest", set_bins},
     {"separator", "string", "MARK", "between columns: one of , ; | and tab (default: found)", set_separator},
-    {"format", "word", "FORMAT", "what the file is: csv, tsv, json, promptfoo, inspect, lm-eval, openai-evals, deepeval, mt-bench, verl, nemo-rl, prime-rl or verifiers (default: found)", set_format},
+    {"format", "word", "FORMAT", "what the file is: csv, tsv, json, or the word of a tool (default: found by its name, or by the keys of its first object)", set_format},
 };
 
 }  // namespace
@@ -179,6 +184,7 @@ std::string_view score_in(std::string_view answer, const ScoreReading& how, std:
 double rounded_score(double value, const ScoreReading& how, double least, double most) {
   if (how.round > 0) {
     const double steps = std::round(value / how.round), per_one = std::round(1 / how.round);
+    if (!(std::abs(steps) < 1e15)) return value;  // finer than a number is exact
     return std::abs(per_one * how.round - 1) < 1e-12 ? steps / per_one : steps * how.round;
   }
   if (how.bins == 0 || !(most > least)) return value;

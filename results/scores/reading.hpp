@@ -1,6 +1,7 @@
 // Says how a file of scores is read, and defines the options by which commands and suites say so.
 #pragma once
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,19 @@ inline constexpr int most_levels = 100;  ///< of a scale
 struct ScoreScale {
   std::vector<double> values;
 };
+
+/// 1, 2, …, `levels`.
+ScoreScale scale_of_levels(int levels);
+
+/// The scale that a text states: "0..10" (step 1) or "0..5 by 0.5". Nothing unless it has 2..most_levels values.
+std::optional<ScoreScale> parse_scale(std::string_view text);
+
+/// The scale of the scores that a file has (`found`: different, increasing). Whole numbers from 1: 1..the largest. Otherwise the grid from
+/// the least to the greatest by the largest step that meets all. `found` itself where no such grid has at most most_levels values.
+std::vector<double> scale_of_scores(const std::vector<double>& found);
+
+/// "1..6", "0..10 by 0.5", or the values themselves: "0, 0.3, 7".
+std::string scale_text(const std::vector<double>& values);
 
 /// What a file is. Formats of tools: docs/judge.md says which of their fields becomes what.
 enum class ScoreFormat { csv, tsv, json, promptfoo, inspect, lm_eval, openai_evals, deepeval, mt_bench, verl, nemo_rl, prime_rl, verifiers };

@@ -46,7 +46,8 @@ inline constexpr std::string_view score_field_words[] = {"prompt", "response", "
 /// "; --prompt says which one it is", of a column that the user has not named; else empty.
 inline std::string naming_hint(const ScoreColumns& c, std::size_t field) {
   if (c.named_by.empty() || column_of(c, field) != column_of(ScoreColumns{}, field)) return "";
-  return "; " + std::string(c.named_by) + std::string(score_field_words[field]) + " says which one it is";
+  const std::string name = std::string(c.named_by) + std::string(score_field_words[field]);
+  return "; " + name + " says which one it is" + (field == score_field ? ", or which ones: " + name + (c.named_by == "--" ? " a,b,c" : " = \"a,b,c\"") : "");
 }
 
 /// May a file lack the field's column?
@@ -132,6 +133,8 @@ class JsonItems {
   /// The next item, without blanks around it; empty at the end.
   std::string_view next();
   long line() const { return first_line_; }  ///< of the item's first character
+  /// Has the text ended inside its list?
+  bool is_cut() const { return list_ && text_.find_first_not_of(" \t\r\n,", at_) == std::string_view::npos; }
   /// Where byte `offset` of the present item stands in the text.
   CellPlace place(std::string_view item, std::size_t offset) const;
 
@@ -177,6 +180,9 @@ class JsonScores {
   Quotient quotient_;
 };
 
+/// Does the first object of the text have the keys of prompts, responses and scores?
+bool has_own_keys(std::string_view text, const ScoreColumns& columns);
+
 /// The scores that a cell lists as JSON ("[7, 8, null]"); nothing where it is no list of numbers and texts.
 std::optional<std::vector<std::string>> listed_scores(std::string_view cell);
 
@@ -200,6 +206,7 @@ class EachScore {
       const CsvField& cell = row_.field[score_field];
       const auto list = listed_scores(cell.quoted ? cell_ = csv_text(cell) : cell.text);
       list_ = list ? *list : std::vector<std::string>{std::string(cell.text)};
+      if (list_.empty()) list_.emplace_back();  // no score
     }
     row = row_;
     row.field[score_field].text = list_[at_], row.field[score_field].quoted = false;

@@ -29,7 +29,7 @@ template <class Source>
 class CellReader {
  public:
   CellReader(Source& source, const ScoreReading& how, CsvErrors& errors)
-      : source_(source), how_(how), errors_(errors), missing_(how.missing), values_(how.scale.values) {
+      : source_(source), how_(how), errors_(errors), missing_(how.missing), mapped_(how.map.size(), false), values_(how.scale.values) {
     cells.numbered = !source.has(sample_field);
   }
 
@@ -39,11 +39,12 @@ class CellReader {
     CsvErrors ignored("");
     ScoreRow row;
     while (source.next(row, ignored)) {
-      const CellText cell = cell_of(row.field[score_field].text);
-      if (cell.kind != CellText::Kind::number || missing_.has(cell, row.field[score_field].text)) continue;
+      const CellText cell = cell_of(text_of(row.field[score_field]));
+      if (cell.kind != CellText::Kind::number && cell.kind != CellText::Kind::fraction) continue;
       ends_.first = std::min(ends_.first, cell.value), ends_.second = std::max(ends_.second, cell.value);
     }
     commas_ = 0;
+    mapped_.assign(how_.map.size(), false);
   }
 
   /// Stops at the 21st mistake. `rows`: at least how many there will be, as far as is known.
@@ -103,13 +104,36 @@ class CellReader {
     if (source_.has(gold_field)) read_gold(row, p, r);
   }
 
-  /// The text of a cell as a score by what the reading says of answers, words and decimal commas.
+  /// The text of a field, its quotes taken off. Valid until the next call.
+  std::string_view text_of(const CsvField& field) {
+    if (!field.quoted || field.text.find('"') == std::string_view::npos) return field.text;
+    return whole_ = csv_text(field);
+  }
+
+  /// The text of a cell as a score by what the reading says of missing scores, answers, words and decimal commas.
   CellText cell_of(std::string_view text) {
+    constexpr CellText blank{CellText::Kind::blank};
+    if (how_.missing.empty() ? text.empty() : missing_.has(read_cell(text), text)) return blank;
+    const CellText cell = mapped_cell(text);
+    return missing_.has(cell, text) ? blank : cell;
+  }
+
+  CellText mapped_cell(std::string_view text) {
     if (how_.parse != nullptr) {
       if (trimmed(text).empty()) return {CellText::Kind::blank};
       text = score_in(text, how_, answer_);
       if (text.empty()) return {};
     }
+    for (std::size_t i = 0; i < how_.map.size(); ++i) {
+      if (how_.map[i].first != trimmed(text)) continue;
+      mapped_[i] = true;
+      return {CellText::Kind::number, how_.map[i].second};
+    }
+    return with_commas(text);
+  }
+
+  /// A number whose decimal comma the separator of the file allows.
+  CellText with_commas(std::string_view text) {
     CellText cell = read_cell(text);
     if (cell.kind == CellText::Kind::other && source_.separator() != ',' && source_.separator() != 0 && text.find(',') != std::string_view::npos) {
       std::string point(text);
@@ -118,18 +142,14 @@ class CellReader {
       const bool plain = cell.mistake != nullptr && (std::string_view(cell.mistake).starts_with("has a decimal") || text.starts_with("0,"));
       if (plain && read.kind == CellText::Kind::number) ++commas_, cell = read;
     }
-    if (cell.kind != CellText::Kind::other) return cell;
-    const auto word = std::find_if(how_.map.begin(), how_.map.end(), [&](const auto& entry) { return entry.first == trimmed(text); });
-    return word == how_.map.end() ? cell : CellText{CellText::Kind::number, word->second};
+    return cell;
   }
 
   bool read_score(const CsvField& field, std::uint8_t& code) {
-    const std::string whole = field.quoted && field.text.find('"') != std::string_view::npos ? csv_text(field) : std::string();
-    const std::string_view text = whole.empty() ? field.text : std::string_view(whole);
-    code = ScoreCells::blank;
-    if (how_.missing.empty() ? text.empty() : missing_.has(read_cell(text), text)) return true;
+    const std::string_view text = text_of(field);
     CellText cell = cell_of(text);
-    if (cell.kind == CellText::Kind::blank || missing_.has(cell, text)) return true;
+    code = ScoreCells::blank;
+    if (cell.kind == CellText::Kind::blank) return true;
     if (cell.mistake) return add(field, "score " + shown_cell(text) + " " + cell.mistake), false;
     code = 0;
     if (cell.kind == CellText::Kind::other) {
@@ -137,7 +157,7 @@ class CellReader {
       unreadable_texts_.add(shown_cell(text));
       return true;
     }
-    if (cell.kind == CellText::Kind::number) cell.value = rounded_score(cell.value, how_, ends_.first, ends_.second);
+    cell.value = rounded_score(cell.value, how_, ends_.first, ends_.second);
     code = values_.code_of(cell, {field.line, field.column});
     if (values_.has_moved()) {
       const auto moved = *values_.take_moved();
@@ -156,13 +176,14 @@ class CellReader {
   void too_many(double value, CellPlace at) {
     errors_.add(at.line, at.column, "score " + exact_text(value) + " is the " + std::to_string(most_levels + 1) +
                                         "st different score: a scale has at most " + std::to_string(most_levels) + " levels" +
-                                        (how_.columns.named_by == "--" ? "; --round .1 or --bins 10 makes levels" : "; `round` or `bins` makes levels"));
+                                        (how_.columns.named_by == "--" ? "; --round " : "; `round` = ") + exact_text(values_.usual_step()) +
+                                        (how_.columns.named_by == "--" ? " or --bins 10 makes levels" : " or `bins` = 10 makes levels"));
   }
 
   void read_gold(const ScoreRow& row, std::uint32_t prompt, std::uint32_t response) {
     if (response >= cells.gold.size()) cells.gold.resize(response + 1, no_gold), gold_line_.resize(response + 1, 0);
     const CsvField& field = row.field[gold_field];
-    const CellText cell = read_cell(field.text);
+    const CellText cell = with_commas(field.text);
     if (cell.kind == CellText::Kind::blank || missing_.has(cell, field.text)) return;
     const std::string name = shown_list(how_.columns.gold);
     if (cell.kind != CellText::Kind::number)
@@ -201,7 +222,8 @@ class CellReader {
   const MissingCodes missing_;
   std::pair<double, double> ends_{0, 0};  ///< of the bins
   long commas_ = 0;
-  std::string answer_;
+  std::string answer_, whole_;
+  std::vector<bool> mapped_;  ///< words of `map` that the file has
   ScoreValues values_;
   ScoreCells cells;
   std::int64_t unreadable_ = 0;
@@ -225,8 +247,10 @@ ScoreTable CellReader<Source>::table() {
     if (rows == 0) errors_.add(source_.first_line(), 1, "no scores below the header");
     else if (2 * unreadable_ > rows)
       errors_.add(first_unreadable_.line, first_unreadable_.column,
-                  fmt::format("{} of {} scores are no numbers, the first is {}: is {} the column of the scores?", unreadable_, rows,
-                              unreadable_texts_.texts.front().first, shown_cell(how_.columns.score)));
+                  how_.parse != nullptr
+                      ? fmt::format("the pattern of `parse` finds no score in {} of {} answers, the first is {}", unreadable_, rows, unreadable_texts_.texts.front().first)
+                      : fmt::format("{} of {} scores are no numbers, the first is {}: is {} the column of the scores? {}", unreadable_, rows,
+                                    unreadable_texts_.texts.front().first, shown_cell(how_.columns.score), ways_to_read(how_)));
     else if (found.values.empty() || std::all_of(cells.code.begin(), cells.code.end(), [&](std::uint8_t c) {
                return c == ScoreCells::blank || found.index[c] == 0;
              }))
@@ -246,6 +270,10 @@ ScoreTable CellReader<Source>::table() {
   if (errors_.any()) return table;
   for (std::string& note : source_.notes()) table.notes.push_back(std::move(note));
   if (commas_ > 0) table.notes.push_back(fmt::format("{} {} a decimal comma", commas_, commas_ == 1 ? "score has" : "scores have"));
+  std::string unused;
+  for (std::size_t i = 0; i < mapped_.size(); ++i)
+    if (!mapped_[i]) add_item(unused, shown_cell(how_.map[i].first));
+  if (!unused.empty()) table.notes.push_back(fmt::format("no score is {}, of which `map` makes a number", unused));
   if (how_.round > 0) table.notes.push_back(fmt::format("scores are rounded to multiples of {}", exact_text(how_.round)));
   if (how_.bins > 0)
     table.notes.push_back(fmt::format("scores are the centres of {} bins of equal width from {} to {}", how_.bins, exact_text(ends_.first), exact_text(ends_.second)));
@@ -275,14 +303,16 @@ bool ends_in(std::string_view file, std::string_view end) {
   return file.size() > end.size() && std::equal(end.rbegin(), end.rend(), file.rbegin(), [&](char a, char b) { return a == lower(b); });
 }
 
-/// Reads the rows of a source, each score of a list apart where its first cell of scores is a list.
+/// Reads the rows of a source, each score of a list apart where the first score that is not blank is a list.
 template <class Source>
 ScoreTable read_source(Source source, std::size_t rows, const ScoreReading& how, CsvErrors& errors) {
   if (errors.any()) refuse(errors);
   Source probe = source;
   ScoreRow row;
   CsvErrors ignored("");
-  const bool lists = how.parse == nullptr && probe.next(row, ignored) && !ignored.any() && listed_scores(row.text(score_field)).has_value();
+  bool more = how.parse == nullptr && probe.next(row, ignored);
+  while (more && !ignored.any() && read_cell(row.text(score_field)).kind == CellText::Kind::blank) more = probe.next(row, ignored);
+  const bool lists = more && !ignored.any() && listed_scores(row.text(score_field)).has_value();
   if (!lists) return read_table(source, rows, how, errors);
   if (source.has(sample_field))
     errors.add(source.first_line(), 1, "the scores are lists of calls, and " + shown_cell(how.columns.sample) + " numbers calls too: " +
@@ -292,7 +322,8 @@ ScoreTable read_source(Source source, std::size_t rows, const ScoreReading& how,
   return read_table(each, rows, how, errors);
 }
 
-/// False where a user says which columns a file has, which is no tool's then. (The column of the score names judges of a tool's file.)
+/// False if the user has named the column of prompts or of responses: no known tool writes such a file. The name of the score's column is allowed,
+/// since it chooses judges of a tool's file.
 bool may_be_of_tool(const ScoreColumns& c) { return c.prompt == ScoreColumns{}.prompt && c.response == ScoreColumns{}.response; }
 
 /// Members of an archive that may hold scores: of a log of inspect_ai the summaries alone.
@@ -315,6 +346,8 @@ namespace {
 /// The table of texts that are UTF-8: of `text` alone, called `file`, or of `texts`, whose first one it is; these are from `folder`.
 ScoreTable parse_text(std::span<const NamedText> texts, std::string_view text, const std::string& file, const std::string& folder, const ScoreReading& how) {
   CsvErrors errors(file);
+  if (text.starts_with("PAR1"))
+    fail(Exit::bad_input, "{0}: a Parquet file: write its rows as JSON lines first, such as by python3 -c \"import pandas; pandas.read_parquet('{0}').to_json('scores.jsonl', orient='records', lines=True)\"", file);
   if (text.size() > max_scores_bytes) errors.add(1, 1, "larger than " + std::to_string(max_scores_bytes >> 20) + " MiB");
   else check_csv_format(text, errors);
   if (errors.any()) refuse(errors);
@@ -322,7 +355,7 @@ ScoreTable parse_text(std::span<const NamedText> texts, std::string_view text, c
   const auto by_name = format_by_name(file);
   const bool json = by_name ? by_name == ScoreFormat::json : first.starts_with('{') || first.starts_with('[');
   std::optional<ScoreFormat> format = how.format;
-  if (!format && json && may_be_of_tool(how.columns)) format = tool_of(text);
+  if (!format && json && may_be_of_tool(how.columns) && !has_own_keys(text, how.columns)) format = tool_of(text);
   if (!format) format = json ? ScoreFormat::json : by_name.value_or(ScoreFormat::csv);
   if (format > ScoreFormat::json) {
     std::vector<NamedText> one;
@@ -370,7 +403,7 @@ ScoreTable parse_scores(std::vector<NamedText> files, const std::string& file, c
     }
     for (NamedText& text : unpacked(one.text, one.name, may_hold_scores)) texts.push_back(std::move(text));
   }
-  if (texts.empty()) fail(Exit::bad_input, "{}: no file of scores in it: .csv, .tsv, .json or .jsonl", file);
+  if (texts.empty()) fail(Exit::bad_input, "{}: no file of scores in it: .csv, .tsv, .json or .jsonl{}", file, ends_in(file, ".xlsx") ? "; save the sheet as CSV" : "");
   for (NamedText& text : texts) make_utf8(text);
   return parse_text(texts, texts[0].text, texts[0].name, file, how);
 }

@@ -15,19 +15,6 @@
 
 namespace odrpo {
 
-/// 1, 2, …, `levels`.
-ScoreScale scale_of_levels(int levels);
-
-/// The scale that a text states: "0..10" (step 1) or "0..5 by 0.5". Nothing unless it has 2..most_levels values.
-std::optional<ScoreScale> parse_scale(std::string_view text);
-
-/// The scale of the scores that a file has (`found`: different, increasing). Whole numbers from 1: 1..the largest. Otherwise the grid from
-/// the least to the greatest by the largest step that meets all. `found` itself where no such grid has at most most_levels values.
-std::vector<double> scale_of_scores(const std::vector<double>& found);
-
-/// "1..6", "0..10 by 0.5", or the values themselves: "0, 0.3, 7".
-std::string scale_text(const std::vector<double>& values);
-
 /// Reads a table of scores from a file's bytes, or from several texts that a tool wrote. docs/raters.md ("Judges from scores") and docs/judge.md say how.
 ///
 /// Bytes packed by gzip, zstd and zip are unpacked, and UTF-16 is converted. `how.format` says the format; otherwise the name of the file does (.csv, .tsv, .jsonl, .ndjson,

@@ -70,12 +70,15 @@ Means means_of(const ScoreTable& table) {
 
 std::string times(std::int64_t n) { return n == 1 ? "once" : fmt::format("{} times", n); }
 
-std::string unreadable_text(const ScoreTable& table, const UnreadableTexts& unreadable) {
+std::string unreadable_text(const ScoreTable& table, const UnreadableTexts& unreadable, const ScoreReading& how) {
   const std::int64_t n = table.unreadables();
   std::string text = fmt::format("{} of the judge's answers cannot be read as a score:", n);
-  for (std::size_t i = 0; i < std::min<std::size_t>(unreadable.texts.size(), 3); ++i)
-    text += fmt::format("{} {} {}", i == 0 ? "" : ",", unreadable.texts[i].first, times(unreadable.texts[i].second));
-  if (unreadable.texts.size() > 3) text += ", …";
+  auto texts = unreadable.texts;  // the most frequent first
+  std::stable_sort(texts.begin(), texts.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  for (std::size_t i = 0; i < std::min<std::size_t>(texts.size(), 3); ++i)
+    text += fmt::format("{} {} {}", i == 0 ? "" : ",", texts[i].first, times(texts[i].second));
+  if (texts.size() > 3) text += ", …";
+  if (how.parse == nullptr) text += "; " + ways_to_read(how);
   if (n < fewest_told) return text;
   const auto most = std::max_element(table.judges.begin(), table.judges.end(), [](const auto& a, const auto& b) { return a.unreadable < b.unreadable; });
   if (table.judges.size() > 1 && 10 * most->unreadable >= 9 * n)
@@ -103,10 +106,15 @@ std::string scales_text(const ScoreTable& table) {
     if (most[j] > 1) add_item(high, shown_cell(table.judges[j].name));
     else if (least[j] < 1) add_item(low, shown_cell(table.judges[j].name));
   if (low.empty() || high.empty()) return "";
-  return fmt::format("judges score on different scales: {} up to 1, {} beyond it; numbers of all of them mean nothing, so choose one (--score, or a file of its own)", low, high);
+  return fmt::format("judges score on different scales: {} up to 1, {} beyond it; numbers of all of them together mean nothing: read those of one scale (--score 'a,b', or a file of its own)", low, high);
 }
 
 }  // namespace
+
+std::string ways_to_read(const ScoreReading& how) {
+  return how.columns.named_by == "--" ? "--map WORD=NUMBER makes a word a score, --parse finds the score in an answer, --missing WORD counts it as missing"
+                                      : "`map` makes a word a score, `parse` finds the score in an answer, `missing` counts a word as missing";
+}
 
 void UnreadableTexts::add(std::string text, std::int64_t times) {
   const auto same = std::find_if(texts.begin(), texts.end(), [&](const auto& t) { return t.first == text; });
@@ -137,8 +145,12 @@ std::vector<double> possible_codes(const ScoreTable& table) {
       const double value = table.values[at], gap = low ? others.front() - value : value - others.back();
       const bool plain = is_plain(value) && std::all_of(others.begin(), others.end(), is_plain);
       const bool few = static_cast<double>(count[at]) <= most_of_a_code * static_cast<double>(scores);
-      const bool apart = few && !plain && gap > 1.999 * step;
-      const bool usual = (value == -1 || value == 0 || value == 99 || value == 999) && is_full_scale(others);
+      const bool enough = count[at] >= 3 || gap > others.back() - others.front();  // the ends of a distribution lie apart too
+      const bool apart = few && enough && !plain && gap > 1.999 * step;
+      const auto is_usual = [](double v) { return v == -1 || v == 0 || v == 99 || v == 999; };
+      std::vector<double> scale = others;  // without a second code
+      std::erase_if(scale, is_usual);
+      const bool usual = is_usual(value) && is_full_scale(scale);
       if (!(apart || usual)) continue;
       if (!others_are_far(table, at, code, 1.999 * step)) continue;
       code[at] = again = true;
@@ -153,9 +165,11 @@ std::vector<double> possible_codes(const ScoreTable& table) {
 void add_score_notes(ScoreTable& table, const UnreadableTexts& unreadable, const ScoreReading& how) {
   const std::int64_t answers = static_cast<std::int64_t>(table.level.size());
   if (const std::int64_t n = table.unreadables(); n > 0)
-    (static_cast<double>(n) >= warned_share * static_cast<double>(answers) ? table.warnings : table.notes).push_back(unreadable_text(table, unreadable));
-  if (std::string scales = scales_text(table); !scales.empty()) table.warnings.push_back(std::move(scales));
-  if (!how.scale.values.empty()) return;
+    (static_cast<double>(n) >= warned_share * static_cast<double>(answers) ? table.warnings : table.notes).push_back(unreadable_text(table, unreadable, how));
+  std::string scales = scales_text(table);
+  const bool several = !scales.empty();
+  if (several) table.warnings.push_back(std::move(scales));
+  if (several || !how.scale.values.empty() || how.round > 0 || how.bins > 0) return;
   const std::vector<double> codes = possible_codes(table);
   if (codes.empty()) return;
   std::string each;
@@ -164,11 +178,13 @@ void add_score_notes(ScoreTable& table, const UnreadableTexts& unreadable, const
     add_item(each, fmt::format("{} ({})", exact_text(value), times(std::count(table.level.begin(), table.level.end(), level))), " and ");
   }
   const bool one = codes.size() == 1, flags = how.columns.named_by == "--";
-  const std::string list = joined(codes, exact_text, flags ? "," : ", ");
+  const std::string list = joined(codes, exact_text, flags ? "," : ", "), scale = scale_text(table.values);
+  const bool grid = parse_scale(scale).has_value();
   table.warnings.push_back(fmt::format(
       "{} may mean \"no score\": {} far from the other scores of the same responses, and {} read as {} all the same. {} leaves {} out; {} says that {}",
       each, one ? "it lies" : "they lie", one ? "is" : "are", one ? "a level" : "levels", flags ? "--missing " + list : "missing = [" + list + "]",
-      one ? "it" : "them", flags ? "--scale" : "`scale`", one ? "it is a score" : "they are scores"));
+      one ? "it" : "them", (flags ? "--scale" : "scale =") + (grid ? (flags ? " '" + scale + "'" : " \"" + scale + "\"") : std::string(flags ? "" : " …")),
+      one ? "it is a score" : "they are scores"));
 }
 
 }  // namespace odrpo

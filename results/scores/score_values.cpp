@@ -67,6 +67,13 @@ void ScoreValues::join_rounded() {
 
 std::optional<std::array<std::uint8_t, 256>> ScoreValues::take_moved() { return std::exchange(moved_, std::nullopt); }
 
+double ScoreValues::usual_step() const {
+  double least = INFINITY, most = -INFINITY;
+  for (const Entry& e : entries_) least = std::min(least, e.least), most = std::max(most, e.most);
+  const double power = most > least ? std::ceil(std::log10((most - least) / 50)) : 0;
+  return power < 0 ? 1 / std::round(std::pow(10, -power)) : std::round(std::pow(10, power));
+}
+
 ScoreValues::Settled ScoreValues::settle() const {
   Settled out;
   // fractions: one M, and no score above it

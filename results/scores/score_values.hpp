@@ -21,9 +21,13 @@ class ScoreValues {
   /// scale, or one too many. Codes that were given may have changed meaning afterwards: see take_moved().
   std::uint8_t code_of(const CellText& cell, CellPlace at);
 
-  /// Codes that became others since the last call: `moved[code]`; nothing where none did.
+  /// Scores that differ by rounding alone may be merged, which renumbers codes. The renumbering since the last call, `moved[old code]`; nothing if no code
+  /// changed.
   std::optional<std::array<std::uint8_t, 256>> take_moved();
   bool has_moved() const { return moved_.has_value(); }
+
+  /// A power of ten that makes at most 50 levels of the range of the scores so far.
+  double usual_step() const;
 
   /// What all codes mean.
   struct Settled {

@@ -30,23 +30,49 @@ struct ToolText {
   std::vector<Item> items;  ///< objects of lines or of a list; a single document is one item
 };
 
-/// Python writes NaN and infinities bare; they become null. Nothing is changed inside strings.
-std::string without_bare_numbers(std::string_view text) {
-  std::string out(text);
+constexpr int deepest = 512;  ///< nested objects and lists of a tool's file; writing a value as text recurses once for each
+
+/// Refuses a text whose objects and lists nest more than `deepest`, with the place of the first that does.
+void check_depth(const NamedText& text) {
+  int depth = 0;
   bool quoted = false;
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    if (quoted && out[i] == '\\') ++i;
-    else if (out[i] == '"') quoted = !quoted;
-    else if (!quoted)
+  for (std::size_t i = 0; i < text.text.size(); ++i) {
+    const char c = text.text[i];
+    if (quoted && c == '\\') ++i;
+    else if (c == '"') quoted = !quoted;
+    else if (!quoted && (c == '}' || c == ']')) --depth;
+    else if (!quoted && (c == '{' || c == '[') && ++depth > deepest) {
+      const std::string_view before = std::string_view(text.text).substr(0, i);
+      const std::size_t start = before.rfind('\n') + 1;  // npos + 1 is 0
+      fail(Exit::bad_input, "{}:{}:{}: error: objects and lists nest more than {} deep", text.name,
+           std::count(before.begin(), before.end(), '\n') + 1, i - start + 1, deepest);
+    }
+  }
+}
+
+/// Replaces numbers that JSON lacks and Python writes bare (NaN, Infinity) by null. A bare infinity thus counts as a missing score; as a
+/// text it is a mistake. Nothing is changed inside strings.
+std::string without_bare_numbers(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() + text.size() / 8);
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size();) {
+    std::size_t taken = 1;
+    if (quoted && text[i] == '\\') taken = 2;
+    else if (text[i] == '"') quoted = !quoted;
+    else if (!quoted && (text[i] == '-' || text[i] == 'I' || text[i] == 'N'))
       for (const std::string_view word : {"-Infinity", "Infinity", "-NaN", "NaN"})
-        if (std::string_view(out).substr(i).starts_with(word)) {
-          out.replace(i, word.size(), "null" + std::string(word.size() > 4 ? word.size() - 4 : 0, ' '));
+        if (text.substr(i).starts_with(word)) {
+          out += "null", i += word.size(), taken = 0;
           break;
         }
+    out += text.substr(std::min(i, text.size()), taken);
+    i += taken;
   }
   return out;
 }
 
+/// Parses a text, also with the bare numbers of Python; discarded where it is no JSON.
 Json parsed(std::string_view text) {
   Json json = Json::parse(text.begin(), text.end(), nullptr, false);
   if (!json.is_discarded()) return json;
@@ -84,9 +110,50 @@ std::string score_of(const Json& json) {
   return text_of(json);
 }
 
+/// True if a text begins as a date does: "2026-11-25".
+bool is_date(std::string_view text) {
+  return text.size() > 4 && text[4] == '-' && std::all_of(text.begin(), text.begin() + 4, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// Finds the file's name without folder and endings: "samples_a" of "runs/samples_a.jsonl.gz" and of "runs.zip:samples_a.jsonl", "log" of
+/// "log.eval:summaries.json".
+std::string stem_of(std::string_view name) {
+  if (const std::string_view member = ".eval:summaries.json"; name.ends_with(member)) name.remove_suffix(member.size());
+  if (const auto folder = name.find_last_of("/:"); folder != std::string_view::npos) name.remove_prefix(folder + 1);
+  for (const std::string_view end : {".gz", ".zst", ".jsonl", ".ndjson", ".json"})
+    if (name.ends_with(end)) name.remove_suffix(end.size());
+  return std::string(name);
+}
+
+/// Finds the task of a file "samples_TASK_DATE.jsonl" of lm-evaluation-harness; the file's own name where it is called otherwise.
+std::string lm_eval_task(std::string_view file) {
+  std::string stem = stem_of(file);
+  if (!stem.starts_with("samples_")) return stem;
+  if (const auto last = stem.rfind('_'); last > 7 && is_date(std::string_view(stem).substr(last + 1))) stem.resize(last);
+  return stem.substr(8);
+}
+
+/// Finds the task of a log "DATE_TASK_ID.eval" of Inspect; empty where it is called otherwise.
+std::string inspect_task(std::string_view file) {
+  const std::string stem = stem_of(file);
+  const auto first = stem.find('_'), last = stem.rfind('_');
+  return is_date(stem) && first < last ? stem.substr(first + 1, last - first - 1) : "";
+}
+
+/// The rollout and the output's number in verl's uid "SAMPLE_ROLLOUT_OUTPUT"; nothing for other ids.
+std::optional<std::pair<std::string, long>> rollout_of(const std::string& uid) {
+  const auto last = uid.rfind('_');
+  if (last == std::string::npos || last == 0) return std::nullopt;
+  const auto before = uid.rfind('_', last - 1);
+  if (before == std::string::npos || before == 0) return std::nullopt;
+  const auto output = number_from<long>(uid.substr(last + 1));
+  if (!output || !number_from<long>(uid.substr(before + 1, last - before - 1))) return std::nullopt;
+  return std::pair(uid.substr(0, last), *output);
+}
+
 class Reader {
  public:
-  Reader(std::span<const ToolText> texts, const ScoreReading& how) : texts_(texts), how_(how) {}
+  Reader(std::span<const ToolText> texts, const ScoreReading& how) : texts_(texts), how_(how), judges_(texts.size()) {}
   ToolRows rows;
 
   void promptfoo();
@@ -109,11 +176,26 @@ class Reader {
   /// The key of the score that the user named, else `usual`.
   std::string key(const char* usual) const { return how_.columns.score == ScoreColumns{}.score ? usual : how_.columns.score; }
   void add(ToolRow row) { rows.rows.push_back(std::move(row)); }
+  /// Adds a row of a file, whose judges add_unscored() counts on.
+  void add_of(std::size_t file, ToolRow row) {
+    judges_[file].insert(row.judge);
+    add(std::move(row));
+  }
+  /// Adds a blank score by each judge of its file for every row of `unscored_`, and notes their number.
+  void add_unscored(const char* what) {
+    std::set<std::string> all;
+    for (const auto& names : judges_) all.insert(names.begin(), names.end());
+    for (auto& [file, row] : unscored_)
+      for (const std::string& judge : judges_[file].empty() ? all : judges_[file]) row.judge = judge, add(row);
+    note(static_cast<long>(unscored_.size()), what);
+  }
   void note(long n, const char* what) {
     if (n > 0) rows.notes.push_back(fmt::format("{} {}", n, what));
   }
   std::span<const ToolText> texts_;
   const ScoreReading& how_;
+  std::vector<std::set<std::string>> judges_;              ///< of each file
+  std::vector<std::pair<std::size_t, ToolRow>> unscored_;  ///< file and row of answers without any score
 };
 
 void Reader::promptfoo() {
@@ -148,37 +230,70 @@ void Reader::promptfoo() {
 }
 
 void Reader::inspect() {
-  const auto scores_of = [&](const Json& sample, long line) {
+  const auto scores_of = [&](const Json& log, const Json& sample, long line, std::size_t file) {
     ToolRow row;
     row.prompt = text_of(member(sample, {"id"})), row.response = text_of(member(sample, {"epoch"})), row.line = line;
+    if (texts_.size() > 1) {  // an epoch of another log is another answer, and an id of another task another prompt
+      const Json& spec = member(log, {"eval"});
+      const std::string& name = texts_[file].name;
+      const std::string model = text_of(member(spec, {"model"}));
+      std::string task = text_of(member(spec, {"task"})), run;
+      for (const Json* id : {&member(spec, {"eval_id"}), &member(spec, {"run_id"}), &member(sample, {"uuid"})})
+        if (run.empty()) run = text_of(*id);
+      if (run.empty() && model.empty()) run = stem_of(name);
+      if (task.empty()) task = inspect_task(name);
+      for (const std::string& part : {run, model})
+        if (!part.empty()) row.response = part + "/" + row.response;
+      if (!task.empty()) row.prompt = task + "/" + row.prompt;
+    }
     const auto put = [&](const std::string& judge, const Json& value) {
       static const std::map<std::string, const char*> grades = {{"C", "1"}, {"P", "0.5"}, {"I", "0"}, {"N", "0"}};
       row.judge = judge, row.score = score_of(value);
       if (const auto grade = grades.find(row.score); value.is_string() && grade != grades.end()) row.score = grade->second;
-      add(row);
+      add_of(file, row);
     };
-    for (const auto& [judge, score] : member(sample, {"scores"}).items()) {
+    const Json& scores = member(sample, {"scores"});
+    if (!scores.is_object() || scores.empty()) {
+      unscored_.emplace_back(file, std::move(row));
+      return;
+    }
+    for (const auto& [judge, score] : scores.items()) {
       const Json& value = member(score, {"value"});
       if (!value.is_object()) put(judge, value);
       else
         for (const auto& [part, of] : value.items()) put(judge + "." + part, of);
     }
   };
-  each([&](const Json& json, long line, std::size_t) {
-    if (!json.contains("samples")) scores_of(json, line);  // of summaries.json
-    for (const Json& sample : member(json, {"samples"})) scores_of(sample, line);
+  each([&](const Json& json, long line, std::size_t file) {
+    if (!json.contains("samples")) scores_of(json, json, line, file);  // of summaries.json
+    for (const Json& sample : member(json, {"samples"})) scores_of(json, sample, line, file);
   });
+  add_unscored("samples have no scores: they count as missing");
 }
 
 void Reader::lm_eval() {
+  // files of one task are its repeats; a document of another task is another prompt
+  std::map<std::string, int> files;
+  std::vector<std::string> task, repeat;
+  for (const ToolText& text : texts_) {
+    task.push_back(texts_.size() > 1 ? lm_eval_task(text.name) + "/" : "");
+    repeat.push_back(std::to_string(files[task.back()]++));
+  }
+  long lacking = 0;
   each([&](const Json& json, long line, std::size_t file) {
-    for (const Json& metric : member(json, {"metrics"})) {
-      if (!metric.is_string() || !json.contains(metric.get<std::string>())) continue;
-      const std::string filter = text_of(member(json, {"filter"}));
-      add({text_of(member(json, {"doc_id"})), "0", metric.get<std::string>() + (filter.empty() || filter == "none" ? "" : "," + filter),
-           std::to_string(file), score_of(json[metric.get<std::string>()]), line});
+    const std::string prompt = task[file] + text_of(member(json, {"doc_id"})), filter = text_of(member(json, {"filter"}));
+    const std::string ending = filter.empty() || filter == "none" ? "" : "," + filter;
+    const Json& metrics = member(json, {"metrics"});
+    if (!metrics.is_array() || metrics.empty()) unscored_.emplace_back(file, ToolRow{prompt, "0", "", repeat[file], "", line});
+    for (const Json& metric : metrics) {
+      if (!metric.is_string()) continue;
+      const Json& score = member(json, {metric.get_ref<const std::string&>().c_str()});
+      lacking += score.is_null();
+      add_of(file, {prompt, "0", metric.get<std::string>() + ending, repeat[file], score_of(score), line});
     }
   });
+  note(lacking, "scores of metrics are absent or null: they count as missing");
+  add_unscored("documents have no metrics: their scores count as missing");
 }
 
 void Reader::openai_evals() {
@@ -224,19 +339,46 @@ void Reader::mt_bench() {
 }
 
 void Reader::verl() {
-  std::map<std::string, int> met;
+  // a rollout of several outputs repeats its score: the first output has the prompt, the last one the score
+  struct Rollout {
+    std::size_t row;
+    long first, last;
+  };
+  std::map<std::string, Rollout> rollouts;
+  std::map<std::string, int> uids, met;
+  long repeated = 0;
   const std::string score = key("score");
-  each([&](const Json& json, long line, std::size_t) {
-    const Json& uid = member(json, {"uid"});
-    const std::string step = text_of(member(json, {"step"})), group = id_of(text_of(uid.is_null() ? member(json, {"input"}) : uid));
-    const std::string prompt = step.empty() ? group : step + "/" + group;
-    if (!json.contains(score)) fail(Exit::bad_input, "{}:{}:1: error: no key {}", texts_[0].name, line, shown_cell(score));
-    add({prompt, std::to_string(met[prompt]++), "", "", score_of(json[score]), line});
+  const auto in_step = [](const Json& json, std::size_t file, const std::string& id) {
+    return fmt::format("{}/{}/{}", file, text_of(member(json, {"step"})), id);
+  };
+  each([&](const Json& json, long, std::size_t file) { ++uids[in_step(json, file, text_of(member(json, {"uid"})))]; });
+  each([&](const Json& json, long line, std::size_t file) {
+    if (!json.contains(score)) fail(Exit::bad_input, "{}:{}:1: error: no key {}", texts_[file].name, line, shown_cell(score));
+    const std::string step = text_of(member(json, {"step"})), input = id_of(text_of(member(json, {"input"})));
+    ToolRow row{step.empty() ? input : step + "/" + input, "", "", "", score_of(json[score]), line};
+    const std::string uid = text_of(member(json, {"uid"}));
+    const auto rollout = rollout_of(uid);
+    if (rollout && uids[in_step(json, file, uid)] == 1) {  // a uid of several rows names no output
+      const auto [at, is_new] =
+          rollouts.try_emplace(in_step(json, file, rollout->first), Rollout{rows.rows.size(), rollout->second, rollout->second});
+      if (!is_new) {
+        ++repeated;
+        Rollout& known = at->second;
+        ToolRow& kept = rows.rows[known.row];
+        if (rollout->second > known.last) known.last = rollout->second, kept.score = row.score, kept.line = line;
+        if (rollout->second < known.first) known.first = rollout->second, kept.prompt = row.prompt;
+        return;
+      }
+    }
+    add(std::move(row));
   });
+  for (ToolRow& row : rows.rows) row.response = std::to_string(met[row.prompt]++);
+  note(repeated, "rows are further outputs of a rollout and repeat its score: the last output of each rollout is kept");
 }
 
 void Reader::nemo_rl() {
   // rows of a prompt follow each other and begin with its text: a new one begins where less than usual is common with the row before
+  std::size_t groups = 0, least = 0, most = 0;
   for (const ToolText& text : texts_) {
     std::vector<std::string> content;
     for (const Item& item : text.items) content.push_back(text_of(member(item.json, {"content"})));
@@ -259,7 +401,14 @@ void Reader::nemo_rl() {
     if (!std::all_of(sizes.begin(), sizes.end(), [&](std::size_t n) { return n == sizes[0]; }))
       fail(Exit::bad_input, "{}: where a prompt's rows begin cannot be told: by their common beginnings the groups would have different sizes; add a key with the prompt, and name it by --prompt",
            text.name);
+    if (sizes.empty()) continue;
+    least = groups == 0 ? sizes[0] : std::min(least, sizes[0]), most = std::max(most, sizes[0]);
+    groups += sizes.size();
   }
+  const std::string size = least == most ? std::to_string(most) : fmt::format("{} to {}", least, most);
+  rows.notes.push_back(
+      fmt::format("found {} groups of {} answers by their common beginning: if that is wrong, add a key with the prompt and name it by {}",
+                  groups, size, how_.columns.named_by == "--" ? "--prompt" : "`prompt`"));
 }
 
 void Reader::prime_rl() {
@@ -270,11 +419,14 @@ void Reader::prime_rl() {
     if (texts_.size() > 1) prompt = std::to_string(file) + "/" + prompt;
     for (const Json& trace : member(json, {"traces"})) {
       const Json& rewards = member(trace, {"rewards"});
-      if (!rewards.is_object()) continue;
-      for (const auto& [name, reward] : rewards.items())
-        add({prompt, text_of(member(trace, {"id"})), name, "", score_of(reward.is_object() ? member(reward, {"score"}) : reward), line});
+      const std::string response = text_of(member(trace, {"id"}));
+      if (!rewards.is_object() || rewards.empty()) unscored_.emplace_back(file, ToolRow{prompt, response, "", "", "", line});
+      else
+        for (const auto& [name, reward] : rewards.items())
+          add_of(file, {prompt, response, name, "", score_of(reward.is_object() ? member(reward, {"score"}) : reward), line});
     }
   });
+  add_unscored("traces have no rewards: they count as missing");
 }
 
 void Reader::verifiers() {
@@ -298,7 +450,7 @@ struct Tool {
 const std::vector<Tool>& tools() {
   static const std::vector<Tool> all = {
       {ScoreFormat::promptfoo, &Reader::promptfoo, {{"results", "evalId"}, {"results", "config"}}, true},
-      {ScoreFormat::inspect, &Reader::inspect, {{"eval", "samples"}, {"id", "epoch", "scores"}}, true},
+      {ScoreFormat::inspect, &Reader::inspect, {{"eval", "samples"}, {"id", "epoch", "scores"}, {"id", "epoch", "input", "target"}}, true},
       {ScoreFormat::lm_eval, &Reader::lm_eval, {{"doc_id", "filtered_resps"}}, true},
       {ScoreFormat::openai_evals, &Reader::openai_evals, {{"spec"}, {"run_id", "event_id", "sample_id"}}, true},
       {ScoreFormat::deepeval, &Reader::deepeval, {{"testCases"}}, true},
@@ -313,6 +465,7 @@ const std::vector<Tool>& tools() {
 
 /// The objects of a text: a document, the elements of a list, or an object a line.
 std::vector<Item> items_of(const NamedText& text) {
+  check_depth(text);
   std::vector<Item> items;
   Json whole = parsed(text.text);
   if (whole.is_array()) {

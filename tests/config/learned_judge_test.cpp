@@ -206,7 +206,8 @@ TEST_CASE("scores: what a file holds is noted, for raters of the grid") {
   REQUIRE(suite.notes.size() == 1);
   CHECK(
       suite.notes[0].find("more.csv: 7 prompts x 1 to 4 responses x 3 samples, 5 levels; 1 blank score; 1 answer that cannot be read, left "
-                          "out; 1 of the judge's answers cannot be read as a score: \"five\" once; resampled: 25 responses of 7 prompts, ") != std::string::npos);
+                          "out; 1 of the judge's answers cannot be read as a score: \"five\" once; `map` makes a word a score, "
+                          "`parse` finds the score in an answer, `missing` counts a word as missing; resampled: 25 responses of 7 prompts, ") != std::string::npos);
   CHECK(loaded(small_suite).notes.empty());
 }
 

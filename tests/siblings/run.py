@@ -60,7 +60,7 @@ SIBLINGS = [
             "envs/rater/noise.hpp": (
                 "one struct (word, help, `describe()`) and its place in `Noise`",
                 [
-                    ("/// The catalogue; suite files name an alternative by its word", """/// With probability p the score is the middle level.
+                    ("using Noise =", """/// With probability p the score is the middle level.
 struct SiblingNoise {
   static constexpr std::string_view word = "sibling-noise";
   static constexpr std::string_view help = "with probability p the score is the middle level";
@@ -73,7 +73,7 @@ void describe(V& v, SiblingNoise& c) {
 }
 
 """),
-                    ("ResampleNoise>;\n\n/// Does the model", "SiblingNoise, "),
+                    ("ResampleNoise>;\n", "SiblingNoise, "),
                 ],
             ),
             "envs/rater/noise.cpp": (
@@ -181,7 +181,7 @@ std::string table_sibling(const TableModel& table) { return "sibling: " + joined
 """),
             "results/table/table.hpp": (
                 "its declaration",
-                [("// The table of a curve: its columns", """std::string table_sibling(const TableModel& table);
+                [("TableModel curve_table(", """std::string table_sibling(const TableModel& table);
 
 """)],
             ),
@@ -195,24 +195,30 @@ std::string table_sibling(const TableModel& table) { return "sibling: " + joined
     ),
     Sibling(
         "a format of judges' scores",
-        ".sibling",
+        "sibling",
         {
-            "results/scores/score_file.cpp": (
-                "how it is found, and its rows: a class with the functions of `CsvScores`",
+            "results/scores/reading.hpp": (
+                "its `ScoreFormat` and word",
+                [("prime_rl, verifiers };", "sibling, "), ('    {ScoreFormat::promptfoo, "promptfoo"', """    {ScoreFormat::sibling, "sibling", "scores of a sibling"},
+""")],
+            ),
+            "results/scores/tools.cpp": (
+                "its reader, and its row of `tools()`: the keys of its objects",
                 [
-                    ("json };\n\nbool ends_in", "sibling, "),
-                    ('  if (ends_in(file, ".csv")) return Format::csv;', """  if (ends_in(file, ".sibling")) return Format::sibling;
+                    ("  void verifiers();\n\n private:", "  void sibling();\n"),
+                    ("struct Tool {\n", """void Reader::sibling() {
+  each([&](const Json& json, long line, std::size_t) {
+    add({text_of(member(json, {"question"})), text_of(member(json, {"reply"})), "", "", score_of(member(json, {"grade"})), line});
+  });
+}
+
 """),
-                    ("  CsvScores source(text, format == Format::tsv", """  if (format == Format::sibling) {  // CSV with bars between
-    CsvScores bars(text, '|', columns, errors);
-    if (errors.any()) refuse(errors);
-    return read_table(bars, rows, columns, scale, errors);
-  }
+                    ("      {ScoreFormat::verifiers, &Reader::verifiers", """      {ScoreFormat::sibling, &Reader::sibling, {{"question", "reply", "grade"}}, false},
 """),
                 ],
             ),
         },
-        proofs=[(None, ["judge", "analyze", "scores.sibling"], "2 prompts")],
+        proofs=[(None, ["judge", "analyze", "scores.jsonl"], "2 prompts")],
     ),
     Sibling(
         "an estimator",
@@ -346,9 +352,8 @@ def full(tree):
         if done.returncode != 0:
             return [f"the program with all siblings does not build:\n{(done.stdout + done.stderr)[-4000:]}"]
     program, wrong = os.path.join(build, "odrpo-bench"), []
-    with open(os.path.join(build, "scores.sibling"), "w") as scores:
-        scores.write("prompt_id|response_id|sample_id|score\n")
-        scores.writelines(f"{p}|{r}|{s}|{1 + (p + r * s) % 5}\n" for p in range(2) for r in range(4) for s in range(3))
+    with open(os.path.join(build, "scores.jsonl"), "w") as scores:
+        scores.writelines(json.dumps({"question": p, "reply": r, "grade": 1 + (p + r * s) % 5}) + "\n" for p in range(2) for r in range(4) for s in range(3))
     schema = subprocess.run([program, "list", "--schema"], capture_output=True, text=True).stdout
     wrong += [f"{s.kind}: {'not ' if s.schema else ''}in the schema of suites" for s in SIBLINGS if (s.word in schema) != s.schema]
     for sibling in SIBLINGS:

@@ -128,7 +128,7 @@ alone = analyzed(save("items.csv", items), "--prompt", "none", "--response", "it
 check(alone["prompts"] == 40 and alone["kendall_w"]["mean"]["value"] is None and alone["icc1"]["value"] is not None, "each item is a prompt of its own")
 check(call("judge", "fit", "items.csv", "--prompt", "none", "--response", "item").returncode == 0, "and can be fitted")
 smooth = "prompt_id,response_id,sample_id,score\n" + "".join(f"{p},{r},{s},{(p * 37 + r * 101 + s * 3) % 997 / 996:.4f}\n" for p in range(20) for r in range(5) for s in range(3))
-refused(save("smooth.csv", smooth), says="--round .1 or --bins 10 makes levels")
+refused(save("smooth.csv", smooth), says="--round 0.1 or --bins 10 makes levels")
 rounded = analyzed("smooth.csv", "--round", ".1")
 check(rounded["scale"] == "0..1 by 0.1" and "scores are rounded to multiples of 0.1" in rounded["notes"], f"{rounded['scale']} {rounded['notes']}")
 binned = analyzed("smooth.csv", "--bins", "10")
@@ -220,6 +220,53 @@ refused("lines.jsonl", "--format", "promptfoo", says="no file of promptfoo: no o
 refused("plain.csv", "--format", "prompfoo", says='--format is "prompfoo"')
 os.makedirs("empty", exist_ok=True)
 refused("empty", says="a folder without files of scores")
+
+# nesting, bare numbers, answers without scores, folders of several logs
+def counts(name, *flags):
+    got = analyzed(name, *flags)
+    return got.get("prompts"), got.get("responses"), got.get("scores"), got.get("missing"), got.get("notes", [])[1:]
+
+
+DEPTH = 300000
+one = '{"input": "q", "output": "a", "score": 2, "step": 1}\n'
+refused(save("nests.jsonl", one + '{"input":' + "[" * DEPTH + "]" * DEPTH + ',"output":"a","score":1,"step":1}\n'), says="nests.jsonl:2:521: error: objects and lists nest more than 512 deep")
+refused(save("nests.json", '{"evalId":"e","results":{"results":[\n{"vars":' + '{"a":' * DEPTH + "1" + "}" * DEPTH + ',"response":{"output":"x"},"score":1}]}}'), says="nests.json:2:2549: error: objects and lists nest more than 512 deep")
+bare = [{"input": "NaN \\\" NaN", "output": "a", "score": (1, float("nan"), float("inf"), 3)[i % 4], "step": i // 4} for i in range(8)]
+check(counts(save("bare.jsonl", lines(bare))) == (2, 8, 4, 4, []), f"bare NaN and Infinity: {counts('bare.jsonl')}")
+
+turns = [{"input": f"q{s}" + o * " more", "output": "a", "score": s + r + 1 if o else 9, "step": 1, "uid": f"{s}-ab_{r}_{o}"} for s in range(3) for o in (1, 0) for r in range(2)]
+kept = "6 rows are further outputs of a rollout and repeat its score: the last output of each rollout is kept"
+check(counts(save("outputs.jsonl", lines(turns))) == (3, 6, 6, 0, [kept]), f"verl keeps the last output: {counts('outputs.jsonl')}")
+check(analyzed("outputs.jsonl")["scale"] == "1..4", "and its score")
+check(counts(save("groups.jsonl", lines({**t, "input": t["input"][:2], "uid": f"g_0_{t['input'][1]}"} for t in turns)))[:3] == (3, 12, 12), "a uid of several rows is no output")
+check(counts(save("uids.jsonl", lines({"input": f"q{i // 4}", "output": "a", "score": i % 3 + 1, "step": 1, "uid": f"u{i}"} for i in range(8))))[:3] == (2, 8, 8), "a prompt of verl is its step and input")
+
+log = json.load(open(path("inspect/essays.json")))
+save("logs/a.json", json.dumps(log)), save("logs/b.json", json.dumps({**log, "eval": {**log["eval"], "model": "other/model", "eval_id": "E2"}}))
+check(counts("logs", "--score", "judge_one") == (3, 12, 10, 2, []), f"answers of two models are apart: {counts('logs', '--score', 'judge_one')}")
+save("tasks/a.json", json.dumps(log)), save("tasks/b.json", json.dumps({**log, "eval": {**log["eval"], "task": "poems"}}))
+check(counts("tasks", "--score", "judge_one")[:2] == (6, 12), "samples of two tasks are two prompts")
+for name in ("2026-11-25T21-47-10+00-00_essays_A.eval", "2026-11-25T21-47-10+00-00_poems_B.eval"):
+    save(f"packed/{name}", open(path("inspect/essays.eval"), "rb").read())
+check(counts("packed", "--score", "judge_one")[:2] == (12, 36), "the task of a packed log is in its name")
+del log["samples"][0]["scores"]
+log["samples"][1].update(scores={}, error={"message": "timeout"})
+check(counts(save("failed.json", json.dumps(log))) == (3, 6, 20, 10, ["2 samples have no scores: they count as missing"]), f"Inspect: samples without scores: {counts('failed.json')}")
+summaries = [{"id": 1, "epoch": e, "input": "a", "target": "b", **({"scores": {"j": {"value": e}}} if e else {"error": "x"})} for e in range(3)]
+check(counts(save("summaries.json", json.dumps(summaries))) == (1, 3, 2, 1, ["1 samples have no scores: they count as missing"]), "the first sample failed")
+
+
+def documents(lacking=-1):
+    return [{"doc_id": d, "filtered_resps": ["x"], "filter": "none", "metrics": ["acc"], **({} if d == lacking else {"acc": d % 2})} for d in range(4)]
+
+
+for name, lacking in (("arc_easy_2026-11-25T21-47-10.12", -1), ("arc_easy_2026-11-26T21-47-10.12", -1), ("boolq_2026-11-25T21-47-10.12", 2)):
+    save(f"harness/samples_{name}.jsonl", lines(documents(lacking)))
+check(counts("harness") == (8, 8, 11, 1, ["1 scores of metrics are absent or null: they count as missing"]), f"lm-eval: tasks are apart, and runs of one are repeats: {counts('harness')}")
+for episode in prime:
+    del episode["traces"][0]["rewards"]
+check(counts(save("unrewarded.jsonl", lines(prime))) == (3, 12, 9, 15, ["3 traces have no rewards: they count as missing"]), f"prime-rl: {counts('unrewarded.jsonl')}")
+check(counts("train_data_step1.jsonl")[4] == ["found 5 groups of 4 answers by their common beginning: if that is wrong, add a key with the prompt and name it by --prompt"], "NeMo RL says what it found")
 
 # --- stats reads the same encodings
 runs = "est;seed;v\n" + "".join(f"{e};{s};{s + (e == 'b')}\n" for e in "ab" for s in range(4))

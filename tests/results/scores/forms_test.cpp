@@ -57,8 +57,9 @@ File file_of(const std::string& input) {
     end = input.find('\n', at);
     const std::size_t blank = std::min(input.find(' ', at), end);
     const std::string flag = input.substr(at + 1, blank - at - 1), value = blank < end ? input.substr(blank + 1, end - blank - 1) : "";
-    if (flag == "missing") f.how.missing = split(value, ',');
-    else if (flag == "ids") f.how.ids = find_word<IdSpelling>(id_words, value).value();
+    const auto options = reading_options();
+    const auto option = std::find_if(options.begin(), options.end(), [&](const ReadingOption& o) { return o.key == flag; });
+    if (option != options.end()) REQUIRE(option->set(f.how, split(value, ',')).empty());
     else if (flag == "scale") f.how.scale = parse_scale(value).value();
     else *texts.at(flag) = value;
   }
@@ -89,7 +90,7 @@ TEST_CASE("odd scores: too many different ones, and too many names of samples") 
   const std::string four = "prompt_id,response_id,sample_id,score\n";
   std::string many = four;
   for (int i = 0; i < 103; ++i) many += "0,0," + std::to_string(i) + "," + std::to_string(i * i) + "\n";
-  CHECK(result_of(file_of(many)) == "f.csv:102:9: error: score 10000 is the 101st different score: a scale has at most 100 levels; `round` or `bins` makes levels");
+  CHECK(result_of(file_of(many)) == "f.csv:102:9: error: score 10000 is the 101st different score: a scale has at most 100 levels; `round` = 1000 or `bins` = 10 makes levels");
   // sample ids that no two responses share
   std::string calls = four;
   for (int i = 0; i < 66'000; ++i) calls += std::to_string(i / 2) + ",0,call" + std::to_string(i) + "," + std::to_string(1 + i % 2) + "\n";
