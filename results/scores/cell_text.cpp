@@ -12,6 +12,8 @@
 namespace odrpo {
 namespace {
 
+constexpr const char* decimal_comma = "has a decimal comma: write a point";
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_blank(std::string_view text) {
@@ -44,7 +46,7 @@ const char* comma_mistake(std::string_view text) {
   if (!std::all_of(text.begin(), text.end(), [](char c) { return is_digit(c) || c == ',' || c == '.'; })) return nullptr;
   const auto after = text.substr(comma + 1), group = after.substr(0, after.find_first_of(",."));
   if (group.size() == 3 && comma <= 3) return "has a thousands separator: write the digits alone";
-  return !after.empty() && std::all_of(after.begin(), after.end(), is_digit) ? "has a decimal comma: write a point" : nullptr;
+  return !after.empty() && std::all_of(after.begin(), after.end(), is_digit) ? decimal_comma : nullptr;
 }
 
 }  // namespace
@@ -70,6 +72,22 @@ CellText read_cell(std::string_view text) {
       return {CellText::Kind::fraction, *value.value, *whole.value};
   }
   return {.mistake = comma_mistake(text)};
+}
+
+CellText read_cell(std::string_view text, char separator, long& commas) {
+  const CellText cell = read_cell(text);
+  if (cell.kind != CellText::Kind::other || separator == ',' || separator == 0 || text.find(',') == std::string_view::npos) return cell;
+  if (cell.mistake != decimal_comma && !text.starts_with("0,")) return cell;
+  std::string point(text);
+  std::replace(point.begin(), point.end(), ',', '.');
+  const CellText read = read_cell(point);
+  if (read.kind != CellText::Kind::number) return cell;
+  ++commas;
+  return read;
+}
+
+std::string commas_note(long commas) {
+  return commas == 0 ? "" : std::to_string(commas) + (commas == 1 ? " number has" : " numbers have") + " a decimal comma";
 }
 
 MissingCodes::MissingCodes(const std::vector<std::string>& texts) {

@@ -20,6 +20,13 @@ struct CellText {
 /// Blank: nothing, or one of NA, N/A, NaN, null and None in any letter case. Numbers may have a plus sign. Spaces around count as nothing.
 CellText read_cell(std::string_view text);
 
+/// Reads a cell of a file whose columns are separated by `separator`. Where that is no comma, a decimal comma is a point ("7,5", "0,125", and not "3,125",
+/// which may be thousands), and is counted in `commas`.
+CellText read_cell(std::string_view text, char separator, long& commas);
+
+/// Says how many numbers have a decimal comma: "4 numbers have a decimal comma"; empty for none.
+std::string commas_note(long commas);
+
 /// The cells that mean "no score" in a file beside the blank ones, as a user names them: -1, 99, "no rating".
 class MissingCodes {
  public:

@@ -64,6 +64,10 @@ std::string_view first_line(std::string_view text) {
   }
 }
 
+std::string separator_note(char separator) {
+  return std::string("columns are separated by ") + (separator == ';' ? "semicolons" : separator == '|' ? "bars" : separator == ',' ? "commas" : "tabs");
+}
+
 char separator_of(std::string_view text) {
   const std::string_view line = first_line(text);
   if (is_excel_line(line)) return line.size() > 4 ? line[4] : ',';

@@ -91,6 +91,9 @@ std::string_view first_line(std::string_view text);
 /// The mark of , ; | and tab that divides the first line into the most columns; what a first line "sep=;" says.
 char separator_of(std::string_view text);
 
+/// Says what separates columns: "columns are separated by semicolons".
+std::string separator_note(char separator);
+
 /// Adds one mistake where a text is no CSV at all: UTF-16, gzip, a spreadsheet, a NUL byte, lines that end in CR alone.
 void check_csv_format(std::string_view text, CsvErrors& errors);
 

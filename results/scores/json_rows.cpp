@@ -243,12 +243,13 @@ JsonScores::JsonScores(std::string_view text, const ScoreColumns& columns, CsvEr
   json::sax_parse(item.begin(), item.end(), &first);
   const auto lacks = [&](std::size_t f) { return first.kind[f] == Keeper::Kind::absent; };
   if (quotient.divisor > 0 && lacks(rater_field)) quotient_ = quotient, key_[rater_field] = quotient.column, path_[rater_field] = {quotient.column};
-  const bool glob = columns.score.find_first_of("*?[") != std::string::npos;
-  if (lacks(score_field) && first.is_object) wide_ = wide_columns(glob ? keys_of_all(text) : first.names, columns, first_line_, errors);
+  const bool glob = lacks(score_field) && columns.score.find_first_of("*?") != std::string::npos;  // a later object may have a key that the first lacks
+  const std::vector<std::string> keys = glob ? keys_of_all(text) : first.names;
+  if (lacks(score_field) && first.is_object) wide_ = wide_columns(keys, columns, first_line_, errors);
   for (std::size_t f = 0; f < score_fields; ++f)
     if (lacks(f) && !(wide_.any() && f == score_field) && key_[f].find('.') != std::string::npos) path_[f] = split(key_[f], '.');
   for (const std::string& name : wide_.names) {
-    const bool own = glob || std::find(first.names.begin(), first.names.end(), name) != first.names.end();
+    const bool own = std::find(keys.begin(), keys.end(), name) != keys.end();
     path_.push_back(own ? std::vector{name} : split(name, '.'));
   }
   if (path_.size() > most_paths) errors.add(first_line_, 1, fmt::format("more than {} keys of scores", most_paths - score_fields));

@@ -52,16 +52,22 @@ WideColumns wide_columns(const std::vector<std::string>& names, const ScoreColum
   wide.are_judges = columns.rater == judges_are_columns && !stands(columns.rater);
   const bool one = stands(wanted);
   if (one && !wide.are_judges) return wide;
+  const auto add_once = [&](const std::string& name) {
+    if (std::find(wide.names.begin(), wide.names.end(), name) == wide.names.end()) wide.names.push_back(name);
+  };
+  const auto is_other = [&](const std::string& name) {  // a field's column, or one that has its usual name
+    for (std::size_t f = 0; f < score_fields; ++f)
+      if (f != score_field && (name == column_of(columns, f) || name == column_of(ScoreColumns{}, f))) return true;
+    return false;
+  };
   for (const std::string& part : one ? std::vector<std::string>() : split(wanted, ',')) {
     const std::string name(trimmed(part));
     if (name.find_first_of("*?") == std::string::npos) {
-      if (name != wanted) wide.names.push_back(name);
+      if (name != wanted) add_once(name);
       continue;
     }
     for (const std::string& column : names)
-      if (glob_match(name, column) && column != columns.prompt && column != columns.response && column != columns.sample &&
-          column != columns.rater && column != columns.gold)
-        wide.names.push_back(column);
+      if (glob_match(name, column) && !is_other(column)) add_once(column);
     if (wide.names.empty())
       errors.add(line, 1, "no column is called like " + shown_cell(name) + "; found " + joined(names, [](const std::string& n) { return shown_cell(n); }));
   }

@@ -129,20 +129,7 @@ class CellReader {
       mapped_[i] = true;
       return {CellText::Kind::number, how_.map[i].second};
     }
-    return with_commas(text);
-  }
-
-  /// A number whose decimal comma the separator of the file allows.
-  CellText with_commas(std::string_view text) {
-    CellText cell = read_cell(text);
-    if (cell.kind == CellText::Kind::other && source_.separator() != ',' && source_.separator() != 0 && text.find(',') != std::string_view::npos) {
-      std::string point(text);
-      std::replace(point.begin(), point.end(), ',', '.');
-      const CellText read = read_cell(point);
-      const bool plain = cell.mistake != nullptr && (std::string_view(cell.mistake).starts_with("has a decimal") || text.starts_with("0,"));
-      if (plain && read.kind == CellText::Kind::number) ++commas_, cell = read;
-    }
-    return cell;
+    return read_cell(text, source_.separator(), commas_);
   }
 
   bool read_score(const CsvField& field, std::uint8_t& code) {
@@ -183,7 +170,7 @@ class CellReader {
   void read_gold(const ScoreRow& row, std::uint32_t prompt, std::uint32_t response) {
     if (response >= cells.gold.size()) cells.gold.resize(response + 1, no_gold), gold_line_.resize(response + 1, 0);
     const CsvField& field = row.field[gold_field];
-    const CellText cell = with_commas(field.text);
+    const CellText cell = read_cell(field.text, source_.separator(), commas_);
     if (cell.kind == CellText::Kind::blank || missing_.has(cell, field.text)) return;
     const std::string name = shown_list(how_.columns.gold);
     if (cell.kind != CellText::Kind::number)
@@ -269,7 +256,7 @@ ScoreTable CellReader<Source>::table() {
   ScoreTable table = make_score_table(std::move(cells), std::move(scale), found.index, errors_);
   if (errors_.any()) return table;
   for (std::string& note : source_.notes()) table.notes.push_back(std::move(note));
-  if (commas_ > 0) table.notes.push_back(fmt::format("{} {} a decimal comma", commas_, commas_ == 1 ? "score has" : "scores have"));
+  if (commas_ > 0) table.notes.push_back(commas_note(commas_));
   std::string unused;
   for (std::size_t i = 0; i < mapped_.size(); ++i)
     if (!mapped_[i]) add_item(unused, shown_cell(how_.map[i].first));
@@ -328,7 +315,7 @@ bool may_be_of_tool(const ScoreColumns& c) { return c.prompt == ScoreColumns{}.p
 
 /// Members of an archive that may hold scores: of a log of inspect_ai the summaries alone.
 bool may_hold_scores(std::string_view name) {
-  if (name.starts_with("samples/") || name.starts_with("_journal/") || name == "header.json" || name == "reductions.json") return false;
+  if (name.starts_with("__MACOSX/") || name.starts_with("samples/") || name.starts_with("_journal/") || name == "header.json" || name == "reductions.json") return false;
   return ends_in(name, ".csv") || ends_in(name, ".tsv") || ends_in(name, ".json") || ends_in(name, ".jsonl") || ends_in(name, ".ndjson");
 }
 
@@ -343,6 +330,42 @@ std::optional<ScoreFormat> format_by_name(std::string_view path) {
 
 namespace {
 
+/// True if the file's name says JSON, or says nothing and the text begins as JSON does.
+bool is_json(std::string_view text, const std::string& file) {
+  const std::string_view first = first_line(text);
+  if (const auto by_name = format_by_name(file)) return by_name == ScoreFormat::json;
+  return first.starts_with('{') || first.starts_with('[');
+}
+
+/// Refuses names of columns that no file of a tool has: what its fields mean is known.
+void refuse_columns(ScoreFormat format, const ScoreColumns& columns, const std::string& file) {
+  for (std::size_t f = 0; f < score_fields; ++f) {
+    if (f == score_field || column_of(columns, f).empty() || column_of(columns, f) == column_of(ScoreColumns{}, f)) continue;
+    const std::string word(word_of(std::span<const Word<ScoreFormat>>(score_format_words), format));
+    fail(Exit::bad_input, "{0}: what the keys of a file of {1} mean is known: leave {2}{3} {4} out{5}", file, word, columns.named_by, score_field_words[f],
+         shown_cell(column_of(columns, f)), columns.named_by == "--" ? ", or add --format json, which reads the columns that you name" : ", or add format = \"json\", which reads the columns that you name");
+  }
+}
+
+/// Keeps the texts that one tool wrote, beside its summaries and settings: the tool that `format` says, else that of the first text that any tool wrote. All texts
+/// where there is none. Returns a note that names the others; empty without any.
+std::string keep_one_tool(std::vector<NamedText>& texts, std::optional<ScoreFormat> format) {
+  if (texts.size() < 2 || (format && *format <= ScoreFormat::json)) return "";
+  std::vector<std::optional<ScoreFormat>> tool;
+  for (const NamedText& text : texts) {
+    tool.push_back(is_json(text.text, text.name) ? tool_of(text.text) : std::nullopt);
+    if (!format) format = tool.back();
+  }
+  std::vector<NamedText> kept;
+  std::string others;
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    if (format && tool[i] == format) kept.push_back(std::move(texts[i]));
+    else add_item(others, texts[i].name);
+  if (kept.empty()) return "";
+  texts = std::move(kept);
+  return others.empty() ? "" : fmt::format("not read, without scores of {}: {}", word_of(std::span<const Word<ScoreFormat>>(score_format_words), *format), others);
+}
+
 /// The table of texts that are UTF-8: of `text` alone, called `file`, or of `texts`, whose first one it is; these are from `folder`.
 ScoreTable parse_text(std::span<const NamedText> texts, std::string_view text, const std::string& file, const std::string& folder, const ScoreReading& how) {
   CsvErrors errors(file);
@@ -351,13 +374,13 @@ ScoreTable parse_text(std::span<const NamedText> texts, std::string_view text, c
   if (text.size() > max_scores_bytes) errors.add(1, 1, "larger than " + std::to_string(max_scores_bytes >> 20) + " MiB");
   else check_csv_format(text, errors);
   if (errors.any()) refuse(errors);
-  const std::string_view first = first_line(text);
   const auto by_name = format_by_name(file);
-  const bool json = by_name ? by_name == ScoreFormat::json : first.starts_with('{') || first.starts_with('[');
+  const bool json = is_json(text, file);
   std::optional<ScoreFormat> format = how.format;
   if (!format && json && may_be_of_tool(how.columns) && !has_own_keys(text, how.columns)) format = tool_of(text);
   if (!format) format = json ? ScoreFormat::json : by_name.value_or(ScoreFormat::csv);
   if (format > ScoreFormat::json) {
+    refuse_columns(*format, how.columns, file);
     std::vector<NamedText> one;
     if (texts.empty()) one.push_back({file, std::string(text)});
     ToolRows found = read_tool(*format, texts.empty() ? one : texts, how);
@@ -369,7 +392,8 @@ ScoreTable parse_text(std::span<const NamedText> texts, std::string_view text, c
     return table;
   }
   if (texts.size() > 1)
-    fail(Exit::bad_input, "{}: holds {} files of scores, and only the files of a tool are read together: name one, such as {}", folder, texts.size(), file);
+    fail(Exit::bad_input, "{}: holds {} files of scores, and only the files of a tool are read together: {}name one, such as {}", folder, texts.size(),
+         file.starts_with(folder + ":") ? "unpack it and " : "", file.starts_with(folder + ":") ? file.substr(folder.size() + 1) : file);
   const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1;
   const std::size_t rows = std::min(lines, text.size() / std::string_view("1,1,1\n").size() + 1);
   if (format == ScoreFormat::json) {
@@ -378,8 +402,7 @@ ScoreTable parse_text(std::span<const NamedText> texts, std::string_view text, c
   }
   const char separator = how.separator != 0 ? how.separator : format == ScoreFormat::tsv ? '\t' : separator_of(text);
   ScoreTable table = read_source(CsvScores(text, separator, how.columns, errors), rows, how, errors);
-  if (how.separator == 0 && format == ScoreFormat::csv && separator != ',')
-    table.notes.push_back(fmt::format("columns are separated by {}", separator == ';' ? "semicolons" : separator == '|' ? "bars" : "tabs"));
+  if (how.separator == 0 && format == ScoreFormat::csv && separator != ',') table.notes.push_back(separator_note(separator));
   return table;
 }
 
@@ -405,7 +428,10 @@ ScoreTable parse_scores(std::vector<NamedText> files, const std::string& file, c
   }
   if (texts.empty()) fail(Exit::bad_input, "{}: no file of scores in it: .csv, .tsv, .json or .jsonl{}", file, ends_in(file, ".xlsx") ? "; save the sheet as CSV" : "");
   for (NamedText& text : texts) make_utf8(text);
-  return parse_text(texts, texts[0].text, texts[0].name, file, how);
+  const std::string note = keep_one_tool(texts, how.format);
+  ScoreTable table = parse_text(texts, texts[0].text, texts[0].name, file, how);
+  if (!note.empty()) table.notes.push_back(note);
+  return table;
 }
 
 }  // namespace odrpo

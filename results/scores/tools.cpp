@@ -318,13 +318,18 @@ void Reader::openai_evals() {
 
 void Reader::deepeval() {
   each([&](const Json& json, long line, std::size_t file) {
-    for (const Json& test : member(json, {"testCases"}))
-      for (const Json& metric : member(test, {"metricsData"})) {
+    for (const Json& test : member(json, {"testCases"})) {
+      ToolRow row{id_of(text_of(member(test, {"input"}))), id_of(text_of(member(test, {"actualOutput"}))), "", std::to_string(file), "", line};
+      const Json& metrics = member(test, {"metricsData"});
+      if (!metrics.is_array() || metrics.empty()) unscored_.emplace_back(file, row);
+      for (const Json& metric : metrics) {
         const bool failed = !member(metric, {"error"}).is_null();
-        add({id_of(text_of(member(test, {"input"}))), id_of(text_of(member(test, {"actualOutput"}))), text_of(member(metric, {"name"})),
-             std::to_string(file), failed ? "error" : score_of(member(metric, {"score"})), line});
+        row.judge = text_of(member(metric, {"name"})), row.score = failed ? "error" : score_of(member(metric, {"score"}));
+        add_of(file, row);
       }
+    }
   });
+  add_unscored("test cases have no metrics: their scores count as missing");
 }
 
 void Reader::mt_bench() {
@@ -399,7 +404,7 @@ void Reader::nemo_rl() {
            score_of(member(text.items[i].json, {"rewards"})), text.items[i].line});
     }
     if (!std::all_of(sizes.begin(), sizes.end(), [&](std::size_t n) { return n == sizes[0]; }))
-      fail(Exit::bad_input, "{}: where a prompt's rows begin cannot be told: by their common beginnings the groups would have different sizes; add a key with the prompt, and name it by --prompt",
+      fail(Exit::bad_input, "{}: where a prompt's rows begin cannot be told: by their common beginnings the groups would have different sizes; write the prompt's id, the answer's id and the score into JSON lines, and name them by --prompt, --response and --score",
            text.name);
     if (sizes.empty()) continue;
     least = groups == 0 ? sizes[0] : std::min(least, sizes[0]), most = std::max(most, sizes[0]);
@@ -407,8 +412,8 @@ void Reader::nemo_rl() {
   }
   const std::string size = least == most ? std::to_string(most) : fmt::format("{} to {}", least, most);
   rows.notes.push_back(
-      fmt::format("found {} groups of {} answers by their common beginning: if that is wrong, add a key with the prompt and name it by {}",
-                  groups, size, how_.columns.named_by == "--" ? "--prompt" : "`prompt`"));
+      fmt::format("found {} groups of {} answers by their common beginning: if that is wrong, write the prompt's id, the answer's "
+                  "id and the score into JSON lines", groups, size));
 }
 
 void Reader::prime_rl() {

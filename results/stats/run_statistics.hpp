@@ -48,7 +48,7 @@ struct RunTable {
   bool flattered = false;      ///< cells chose their settings on these runs, so their differences are not tested
   bool more_is_better = true;  ///< true if a larger value is better
   std::size_t blank = 0, not_a_number = 0;      ///< rows left out: value blank; NaN, NA, null, None or `missing`
-  std::vector<std::string> notes{};   ///< about skipped lines of the file
+  std::vector<std::string> notes{};   ///< about skipped lines, separators and decimal commas of the file
 };
 
 /// Reads the columns from CSV text. Failure `usage`, one line per mistake, for columns that the header lacks (with a suggestion). Failure

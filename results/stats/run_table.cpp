@@ -124,9 +124,10 @@ std::vector<std::string> texts_of(const std::vector<CsvField>& fields, const std
 }
 
 /// Returns the value of a run; nothing if it is missing (which `table` counts) or a mistake (which `errors` gets).
-std::optional<double> value_of(const CsvField& field, const std::string& name, const MissingCodes& missing, RunTable& table, CsvErrors& errors) {
+std::optional<double> value_of(const CsvField& field, const std::string& name, const MissingCodes& missing, char separator, long& commas,
+                               RunTable& table, CsvErrors& errors) {
   const std::string text = csv_text(field);
-  const CellText cell = read_cell(text);
+  const CellText cell = read_cell(text, separator, commas);
   if (missing.has(cell, text)) return ++table.not_a_number, std::nullopt;
   if (cell.kind == CellText::Kind::number) return cell.value;
   if (cell.kind == CellText::Kind::blank) ++(trimmed(text).empty() ? table.blank : table.not_a_number);
@@ -175,6 +176,7 @@ RunTable parse_runs(std::string_view bytes, const std::string& file, const RunCo
   RunTable table;
   Names cells, tasks, units;
   const MissingCodes missing(columns.missing);
+  long commas = 0;
   reader.header_has(places.fields);
   for (std::size_t before = 0; !errors.enough() && reader.next(fields, errors); before = errors.size()) {
     if (errors.size() > before) continue;  // this line's mistake is already reported
@@ -188,7 +190,7 @@ RunTable parse_runs(std::string_view bytes, const std::string& file, const RunCo
     const auto cell = texts_of(fields, places.cell, columns.cell, columns.ids, errors),
                task = texts_of(fields, places.task, columns.task, columns.ids, errors),
                unit = texts_of(fields, {places.unit}, {columns.unit}, columns.ids, errors);
-    const auto value = value_of(fields[places.value], columns.value, missing, table, errors);
+    const auto value = value_of(fields[places.value], columns.value, missing, separator, commas, table, errors);
     if (errors.size() > before) continue;
     const std::uint32_t cell_number = cells.number_of(cell);  // also of a cell whose runs all failed
     if (value)
@@ -199,6 +201,8 @@ RunTable parse_runs(std::string_view bytes, const std::string& file, const RunCo
     check_spellings(units, {columns.unit}, header_line, errors);
   }
   if (const std::string note = reader.skipped_note(); !note.empty()) table.notes.push_back(note);
+  if (columns.separator == 0 && (separator == ';' || separator == '|')) table.notes.push_back(separator_note(separator));
+  if (commas > 0) table.notes.push_back(commas_note(commas));
   table.cells = cells.list;
   table.tasks = sort_names(tasks, table.runs, &RunTable::Run::task);
   table.units = sort_names(units, table.runs, &RunTable::Run::unit);

@@ -24,6 +24,13 @@ def save(name, content):
     return name
 
 
+def one_member(name):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as z:
+        z.writestr(name, "<x/>")
+    return archive.getvalue()
+
+
 def lines(objects):
     return "".join(json.dumps(o) + "\n" for o in objects)
 
@@ -266,7 +273,29 @@ check(counts("harness") == (8, 8, 11, 1, ["1 scores of metrics are absent or nul
 for episode in prime:
     del episode["traces"][0]["rewards"]
 check(counts(save("unrewarded.jsonl", lines(prime))) == (3, 12, 9, 15, ["3 traces have no rewards: they count as missing"]), f"prime-rl: {counts('unrewarded.jsonl')}")
-check(counts("train_data_step1.jsonl")[4] == ["found 5 groups of 4 answers by their common beginning: if that is wrong, add a key with the prompt and name it by --prompt"], "NeMo RL says what it found")
+check(counts("train_data_step1.jsonl")[4] == ["found 5 groups of 4 answers by their common beginning: if that is wrong, write the prompt's id, the answer's id and the score into JSON lines"], "NeMo RL says what it found")
+
+# --- what tools write beside their scores, and what an archive of a Mac holds
+save("harness/results_2026-11-25T21-47-10.json", json.dumps({"results": {"arc_easy": {"acc,none": 0.5}}}))
+check(counts("harness")[:4] == (8, 8, 11, 1) and counts("harness")[4][-1] == "not read, without scores of lm-eval: harness/results_2026-11-25T21-47-10.json", f"lm-eval's own results: {counts('harness')}")
+for name in ("1.jsonl", "2.jsonl"):
+    save(f"steps/{name}", open(path(f"verl/{name}")).read())
+alone = counts("steps")[:4]
+save("steps/advantages.csv", "step,advantage\n1,0.5\n")
+check(counts("steps")[:4] == alone and counts("steps")[4][-1] == "not read, without scores of verl: steps/advantages.csv", f"a table beside verl's rows: {counts('steps')}")
+archive = io.BytesIO()
+with zipfile.ZipFile(archive, "w") as z:
+    z.writestr("scores.csv", long_rows())
+    z.writestr("__MACOSX/._scores.csv", b"\0\5\x16\7")
+same(analyzed(save("mac.zip", archive.getvalue())), plain, "mac.zip")
+with zipfile.ZipFile(archive, "w") as z:
+    z.writestr("a.csv", long_rows())
+    z.writestr("b.csv", long_rows())
+refused(save("two.zip", archive.getvalue()), says="unpack it and name one, such as a.csv")
+refused(path("verl/1.jsonl"), "--gold", "truth", says="what the keys of a file of verl mean is known: leave --gold \"truth\" out, or add --format json")
+refused(path("verl/1.jsonl"), "--prompt", "step", "--format", "verl", says="leave --prompt \"step\" out")
+refused(save("sheet.xlsx", one_member("xl/workbook.xml")), says="save the sheet as CSV")
+refused(save("rows.parquet", b"PAR1" + bytes(20)), says="orient='records', lines=True")
 
 # --- stats reads the same encodings
 runs = "est;seed;v\n" + "".join(f"{e};{s};{s + (e == 'b')}\n" for e in "ab" for s in range(4))
@@ -274,5 +303,8 @@ STATS = ("--unit", "seed", "--cell", "est", "--value", "v", "--format", "json")
 for name, content in (("runs.csv", runs), ("runs16.csv", runs.encode("utf-16")), ("runs.csv.gz", gzip.compress(runs.encode())), ("runsep.csv", "sep=;\n" + runs)):
     done = call("stats", save(name, content), *STATS)
     check(done.returncode == 0 and [c["mean"]["value"] for c in json.loads(done.stdout)["cells"]] == [1.5, 2.5], f"stats {name}: {done.stderr}")
+done = call("stats", save("runscomma.csv", runs.replace(";0\n", ";0,5\n")), *STATS)
+check(done.returncode == 0 and json.loads(done.stdout)["cells"][0]["mean"]["value"] == 1.625, f"a decimal comma in runs: {done.stderr}")
+check("1 number has a decimal comma" in done.stdout + done.stderr and "separated by semicolons" in done.stdout + done.stderr, "it is said")
 
 checks.finish()

@@ -45,7 +45,7 @@ FILES = (
     (HEAD + "0,0,0,4/5\n0,0,1,3/4\n0,0,2,2/3\n", 8, 'f.csv:2:7: error: 3 of 3 scores are no numbers, the first is "4/5"'),
     (HEAD + ",0,0,3\n", 8, "f.csv:2:1: error: prompt_id is empty"),
     (HEAD + "0,,0,3\n", 8, "f.csv:2:3: error: response_id is empty"),
-    (HEAD.replace("score", "rating") + "0,0,0,3\n", 8, 'no column "score"; found "prompt_id", "response_id", "sample_id", "rating"; --score says which one it is\n'),
+    (HEAD.replace("score", "rating") + "0,0,0,3\n", 8, 'no column "score"; found "prompt_id", "response_id", "sample_id", "rating"; --score says which one it is, or which ones: --score a,b,c\n'),
     (HEAD.replace(",", ";") + "0;0;0;3\n", 8, "f.csv: no response has two scores"),
     (JUDGED + "0,0,,3\n", 8, "f.csv:2:5: error: rater_id is empty"),
     (HEAD + '0,0,0,"3\n', 8, "f.csv:2:7: error: a quote that is not closed"),
