@@ -13,6 +13,8 @@ lacking = []
 
 def compute_the_same(what, cases, baseline, candidate):
     r = gate("--json", "--fail-on", "different", baseline=baseline, candidate=candidate)
+    if not r.stdout:
+        return check(f"{what}: the gate compares", False, r)
     measured = {c["case"]: c["repeat"] > 1 and c["baseline_ns"] > 0 and c["checksum"]["baseline"] != "" for c in json.loads(r.stdout)["cases"]}
     check(f"{what}: both sides compute the same, for longer than one unit takes", r.returncode == 0 and measured == dict.fromkeys(cases, True), r)
 
