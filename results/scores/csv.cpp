@@ -64,6 +64,14 @@ std::string_view first_line(std::string_view text) {
   }
 }
 
+bool check_field_count(const std::vector<CsvField>& fields, std::size_t wanted, CsvErrors& errors) {
+  if (fields.size() == wanted) return true;
+  const CsvField& at = fields[std::min(wanted, fields.size() - 1)];
+  errors.add(at.line, at.column,
+             std::to_string(fields.size()) + (fields.size() == 1 ? " field" : " fields") + ", but the header has " + std::to_string(wanted));
+  return false;
+}
+
 std::string separator_note(char separator) {
   return std::string("columns are separated by ") + (separator == ';' ? "semicolons" : separator == '|' ? "bars" : separator == ',' ? "commas" : "tabs");
 }

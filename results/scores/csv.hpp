@@ -91,6 +91,9 @@ std::string_view first_line(std::string_view text);
 /// The mark of , ; | and tab that divides the first line into the most columns; what a first line "sep=;" says.
 char separator_of(std::string_view text);
 
+/// Checks that a row has as many fields as the header, else adds an error at the first field too many, or the last one.
+bool check_field_count(const std::vector<CsvField>& fields, std::size_t wanted, CsvErrors& errors);
+
 /// Says what separates columns: "columns are separated by semicolons".
 std::string separator_note(char separator);
 

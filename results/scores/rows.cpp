@@ -141,7 +141,7 @@ void CsvScores::find_columns(const ScoreColumns& columns, CsvErrors& errors) {
   if (!wide_.any() || wide_.are_judges) return;
   if (has(sample_field))
     errors.add(header_line_, 1, "several columns of scores are calls, and " + shown_cell(columns.sample) + " numbers calls too: " +
-                                    std::string(columns.named_by == "--" ? "--sample none leaves it out" : "sample = \"\" leaves it out"));
+                                    without_samples_hint(columns));
   place_[sample_field] = of_wide;
 }
 
@@ -158,13 +158,7 @@ bool CsvScores::next(ScoreRow& row, CsvErrors& errors) {
   if (!reader_.next(fields_, errors)) return false;
   row.line = fields_[0].line;
   if (errors.size() > before) return true;
-  if (fields_.size() != columns_) {
-    const CsvField& at = fields_[std::min(columns_, fields_.size() - 1)];
-    errors.add(
-        at.line, at.column,
-        std::to_string(fields_.size()) + (fields_.size() == 1 ? " field" : " fields") + ", but the header has " + std::to_string(columns_));
-    return true;
-  }
+  if (!check_field_count(fields_, columns_, errors)) return true;
   for (std::size_t f = 0; f < score_fields; ++f)
     if (has(f) && place_[f] != of_wide) row.field[f] = fields_[place_[f]];
   if (wide_.any()) take_score(row);

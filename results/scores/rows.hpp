@@ -50,6 +50,9 @@ inline std::string naming_hint(const ScoreColumns& c, std::size_t field) {
   return "; " + name + " says which one it is" + (field == score_field ? ", or which ones: " + name + (c.named_by == "--" ? " a,b,c" : " = \"a,b,c\"") : "");
 }
 
+/// Says how a user leaves the column of samples out.
+inline std::string without_samples_hint(const ScoreColumns& c) { return c.named_by == "--" ? "--sample none leaves it out" : "sample = \"\" leaves it out"; }
+
 /// May a file lack the field's column?
 inline bool may_lack(const ScoreColumns& c, std::size_t field) {
   const bool optional = field == sample_field || field == rater_field || field == gold_field;

@@ -47,9 +47,7 @@ std::vector<double> grid(std::int64_t least, std::int64_t most, std::int64_t ste
 }
 
 std::optional<double> number(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  const auto value = number_of(std::string(text));
+  const auto value = number_of(std::string(trimmed(text, " ")));
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 

@@ -303,7 +303,7 @@ ScoreTable read_source(Source source, std::size_t rows, const ScoreReading& how,
   if (!lists) return read_table(source, rows, how, errors);
   if (source.has(sample_field))
     errors.add(source.first_line(), 1, "the scores are lists of calls, and " + shown_cell(how.columns.sample) + " numbers calls too: " +
-                                           (how.columns.named_by == "--" ? "--sample none leaves it out" : "sample = \"\" leaves it out"));
+                                           without_samples_hint(how.columns));
   if (errors.any()) refuse(errors);
   EachScore<Source> each(std::move(source));
   return read_table(each, rows, how, errors);
@@ -316,7 +316,7 @@ bool may_be_of_tool(const ScoreColumns& c) { return c.prompt == ScoreColumns{}.p
 /// Members of an archive that may hold scores: of a log of inspect_ai the summaries alone.
 bool may_hold_scores(std::string_view name) {
   if (name.starts_with("__MACOSX/") || name.starts_with("samples/") || name.starts_with("_journal/") || name == "header.json" || name == "reductions.json") return false;
-  return ends_in(name, ".csv") || ends_in(name, ".tsv") || ends_in(name, ".json") || ends_in(name, ".jsonl") || ends_in(name, ".ndjson");
+  return format_by_name(name).has_value();
 }
 
 }  // namespace
@@ -341,7 +341,7 @@ bool is_json(std::string_view text, const std::string& file) {
 void refuse_columns(ScoreFormat format, const ScoreColumns& columns, const std::string& file) {
   for (std::size_t f = 0; f < score_fields; ++f) {
     if (f == score_field || column_of(columns, f).empty() || column_of(columns, f) == column_of(ScoreColumns{}, f)) continue;
-    const std::string word(word_of(std::span<const Word<ScoreFormat>>(score_format_words), format));
+    const std::string word(word_of<ScoreFormat>(score_format_words, format));
     fail(Exit::bad_input, "{0}: what the keys of a file of {1} mean is known: leave {2}{3} {4} out{5}", file, word, columns.named_by, score_field_words[f],
          shown_cell(column_of(columns, f)), columns.named_by == "--" ? ", or add --format json, which reads the columns that you name" : ", or add format = \"json\", which reads the columns that you name");
   }
@@ -363,7 +363,7 @@ std::string keep_one_tool(std::vector<NamedText>& texts, std::optional<ScoreForm
     else add_item(others, texts[i].name);
   if (kept.empty()) return "";
   texts = std::move(kept);
-  return others.empty() ? "" : fmt::format("not read, without scores of {}: {}", word_of(std::span<const Word<ScoreFormat>>(score_format_words), *format), others);
+  return others.empty() ? "" : fmt::format("not read, without scores of {}: {}", word_of<ScoreFormat>(score_format_words, *format), others);
 }
 
 /// The table of texts that are UTF-8: of `text` alone, called `file`, or of `texts`, whose first one it is; these are from `folder`.
@@ -387,7 +387,7 @@ ScoreTable parse_text(std::span<const NamedText> texts, std::string_view text, c
     const std::size_t rows = found.rows.size();
     ListedScores source(std::move(found.rows));
     ScoreTable table = read_table(source, rows, how, errors);
-    table.notes.insert(table.notes.begin(), fmt::format("read as a file of {}", word_of(std::span<const Word<ScoreFormat>>(score_format_words), *format)));
+    table.notes.insert(table.notes.begin(), fmt::format("read as a file of {}", word_of<ScoreFormat>(score_format_words, *format)));
     table.notes.insert(table.notes.end(), found.notes.begin(), found.notes.end());
     return table;
   }

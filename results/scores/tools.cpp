@@ -520,7 +520,7 @@ std::optional<ScoreFormat> tool_of(std::string_view text) {
 
 ToolRows read_tool(ScoreFormat format, std::span<const NamedText> texts, const ScoreReading& how) {
   const auto tool = std::find_if(tools().begin(), tools().end(), [&](const Tool& t) { return t.format == format; });
-  const std::string_view word = word_of(std::span<const Word<ScoreFormat>>(score_format_words), format);
+  const std::string_view word = word_of<ScoreFormat>(score_format_words, format);
   std::vector<ToolText> read;
   for (const NamedText& text : texts) {
     read.push_back({text.name, items_of(text)});

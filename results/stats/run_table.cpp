@@ -180,13 +180,7 @@ RunTable parse_runs(std::string_view bytes, const std::string& file, const RunCo
   reader.header_has(places.fields);
   for (std::size_t before = 0; !errors.enough() && reader.next(fields, errors); before = errors.size()) {
     if (errors.size() > before) continue;  // this line's mistake is already reported
-    if (fields.size() != places.fields) {
-      const CsvField& at = fields[std::min(places.fields, fields.size() - 1)];
-      errors.add(at.line, at.column,
-                 std::to_string(fields.size()) + (fields.size() == 1 ? " field" : " fields") + ", but the header has " +
-                     std::to_string(places.fields));
-      continue;
-    }
+    if (!check_field_count(fields, places.fields, errors)) continue;
     const auto cell = texts_of(fields, places.cell, columns.cell, columns.ids, errors),
                task = texts_of(fields, places.task, columns.task, columns.ids, errors),
                unit = texts_of(fields, {places.unit}, {columns.unit}, columns.ids, errors);
