@@ -38,6 +38,11 @@ def within(got, wanted, half, what):
     check(got is not None and abs(got - wanted) <= half, f"{what}: {got}, expected {wanted} +- {half}")
 
 
+def flowed(text):
+    """A page without its line breaks, which fall elsewhere where a path is longer."""
+    return " ".join(text.split())
+
+
 def call(*arguments, code=0, words="", **how):
     """stdout of the program; its exit code and words that stderr must hold are checked."""
     ran = subprocess.run([program, *arguments], capture_output=True, stdin=subprocess.DEVNULL, **how)

@@ -1,7 +1,7 @@
 # `explain` against arithmetic of its own: text and JSON, every estimator and convention, width. Usage: explain_test.py PATH/TO/odrpo-bench
 import json, math, subprocess
 
-from checks import call, check, finish, near, program
+from checks import call, check, finish, flowed, near, program
 from reference import advantages
 
 
@@ -50,16 +50,16 @@ check([p["high"] for p in level if 0 < p["count"] < 4] == [4, 5, 6, 7, 8, 9], "l
 
 sixteen = ["--rewards", ",".join(map(str, range(1, 17))), "--estimator", "odrpo(grpo)"]
 short, long = run(*sixteen), run(*sixteen, "--verbose")
-check("those under the other systems are left out: --verbose shows them." in " ".join(short.split()) and "if missed" in short and " nemo   " not in short.split("ADVANTAGES")[0],
+check("those under the other systems are left out: --verbose shows them." in flowed(short) and "if missed" in short and " nemo   " not in short.split("ADVANTAGES")[0],
       "many levels: the other conventions are left out, and that is said")
 check(long.split("ADVANTAGES")[0].count(" nemo   ") == 15 and "--verbose" not in long, "many levels with --verbose")
 
 # --- missing rewards, and rewards that differ by rounding alone
 some, there = (json.loads(run("--rewards", r, "--json", "--estimator", "grpo")) for r in ("3,null,9 NA,7", "3,9,7"))
 near(rows(some, "grpo")["paper"]["advantages"], rows(there, "grpo")["paper"]["advantages"], "the others are the group")
-said = " ".join(run("--rewards", "3,null,9 NA,7").split())
+said = flowed(run("--rewards", "3,null,9 NA,7"))
 check("2 rewards are missing: the others are a group of 3, and a missing one gets the advantage 0." in said, "missing rewards are said")
-said = " ".join(run("--rewards", "0.6,0.6000000000000001,0.6", "--estimator", "rank-grpo", "--estimator", "grpo").split())
+said = flowed(run("--rewards", "0.6,0.6000000000000001,0.6", "--estimator", "rank-grpo", "--estimator", "grpo"))
 check("The rewards are equal but for rounding (0.6 and 0.6000000000000001): ranks take them for equal, other forms do not." in said, "rounding is said")
 ranked = json.loads(run("--rewards", "0.1,0.6,0.6000000000000001", "--json", "--estimator", "rank-grpo"))
 near(rows(ranked, "rank-grpo")["paper"]["advantages"], rows(json.loads(run("--rewards", "1,6,6", "--json", "--estimator", "rank-grpo")), "rank-grpo")["paper"]["advantages"], "ranks")
@@ -81,7 +81,7 @@ one = run("--rewards", "3")
 for words in ["levels 1-3: reached by the only member; levels 4-10: by nobody", "1-3  verl                        1.0000      1.0000           0"]:
     check(words in one, f"a group of one: the text lacks {words!r}")
 check("tells members apart" not in one and "nothing to learn" not in one, "a group of one is not told as one of equals")
-check(" ".join(one.split()).count("a group of one gets") == sum(len(e["conventions"]) for e in json.loads(run("--rewards", "3", "--json"))["estimators"]) + 4,
+check(flowed(one).count("a group of one gets") == sum(len(e["conventions"]) for e in json.loads(run("--rewards", "3", "--json"))["estimators"]) + 4,
       "a group of one: a formula does not say what it gets (four more stand above the levels)")
 check("the group is dead" not in one, "a group of one is not told as one of equals")
 check("no level gives anything to a group of one" in run("--rewards", "3", "--compat", "paper"), "a group of one under the paper")

@@ -10,7 +10,7 @@ except ImportError:
     print("skipped: no h5py")
     sys.exit(77)
 import checks
-from checks import call, check, finish, paths, suite
+from checks import call, check, finish, flowed, paths, suite
 from reference import level_weight, mean, table_of, texts
 
 sample = paths[0]
@@ -22,7 +22,7 @@ def with_path(path):
 
 def svg_texts(path):
     root = xml.parse(path).getroot()
-    return root, [" ".join("".join(t.itertext()).split()) for t in root.iter("{http://www.w3.org/2000/svg}text")]
+    return root, [flowed("".join(t.itertext())) for t in root.iter("{http://www.w3.org/2000/svg}text")]
 
 
 for kind in ("plain", "hostile"):

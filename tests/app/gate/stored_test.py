@@ -4,7 +4,7 @@ Usage: stored_test.py PROGRAM GATE_WORKER.py"""
 import copy, json, os, random, shutil, subprocess
 
 import checks
-from checks import gate, program
+from checks import flowed, gate, program
 from gate_checks import check, fake, running, short, verdicts, without_load, worker, write
 
 no_valgrind = {"PATH": "/nowhere"}  # counts are of allocations
@@ -46,7 +46,7 @@ check("another checksum: different", r.returncode == 10 and verdicts(r) == {"a":
 check("a checksum that varies where the stored one does not: different", verdicts(against("--json", candidate=worker(varies=["a"])))["a"] == "different")
 text = against(candidate=worker(factor={"b": 1.3})).stdout.decode()
 check("text: 80 columns, what it was compared with, and how", all(len(line) <= 80 for line in text.splitlines()) and "base.json (" in text and "Welch's t" in text
-      and "1.5 % from session" in " ".join(text.split()), text)
+      and "1.5 % from session" in flowed(text), text)
 r = against("--json", candidate=worker(cases=["b", "c", "new"]))
 check("cases of one side are left out", verdicts(r) == {"b": "same", "c": "same"} and {c["case"] for c in json.loads(r.stdout)["left_out"]} == {"a", "new"}, r)
 check("none in common: 12", against(candidate=worker(cases=["x"])).returncode == 12)

@@ -3,7 +3,7 @@
 import json, math, os, signal, subprocess
 
 import checks
-from checks import check
+from checks import check, flowed
 from reference import holm, mean, p_above
 
 SMALL = ["--calls", "20000", "--rollouts", "4,8", "--votes", "1,2,8", "--estimators", "grpo,odrpo(maxrl)", "--seeds", "10", "--tuning-seeds", "8", "-q"]
@@ -63,7 +63,7 @@ def cheapest(choices, keys):
 check(a["advised"] == cheapest(choices, ["cost", "answers"]) == choices[a["advised_place"]], "the advised choice costs the fewest calls, then the fewest answers")
 simple = [c for c in choices if c["estimator"] == "grpo" and c["rule"] in ("single", "mean")]
 check(choices[a["simplest_place"]] in simple, "the simplest is grpo with one call or a mean")
-flat = " ".join(text.split())
+flat = flowed(text)
 check(a["formula"] in flat and a["formula"].startswith("A = "), f"the formula: {a['formula']}")
 check("Headroom: from the mean quality of random answers" in flat and "linear (prompts share what is learned)" in flat, "the legend explains headroom and policies")
 check(("simplest choice at the same cost" in flat) or ("also the simplest" in flat), "what the simplest choice loses")
@@ -74,7 +74,7 @@ for row in a["votes"]:
     check(choices[row["place"]]["votes"] == row["votes"], "a row of votes has that number")
 check([c["name"] for c in a["checks"]] == ["policy linear alone", "policy tabular alone"], "a rater is checked with each policy")
 check(all(len(line) <= 80 for line in text.splitlines()), "80 columns")
-check(f"train with {a['advised']['estimator']}" in " ".join(text.split()), "the sentence names the advised estimator")
+check(f"train with {a['advised']['estimator']}" in flowed(text), "the sentence names the advised estimator")
 check(sum(line.startswith(">") for line in text.splitlines()) == 2, "the advised row is marked, and explained")
 check(os.listdir(".") == ["advice.svg"], "nothing else is left")
 
@@ -109,15 +109,15 @@ for judge in ("mixed", "judge.toml"):
     exported = subprocess.run([checks.program, *command[0].replace("'", "").split()[1:]], capture_output=True, text=True)
     check(exported.returncode == 0 and os.path.exists("estimator.py"), f"{command[0]}: {exported.stderr}")
     os.remove("estimator.py")
-page = " ".join(checks.call("judge", "advise", "judge.toml", *tiny, "--votes", "2").split())
+page = flowed(checks.call("judge", "advise", "judge.toml", *tiny, "--votes", "2"))
 check("`aggregate = \"mean\"` in the section [rater.NAME]" in page and "--votes 2 -o estimator.py" in page, f"several calls: {page}")
-page = " ".join(checks.call("judge", "advise", "mixed", *tiny, "--votes", "2").split())
+page = flowed(checks.call("judge", "advise", "mixed", *tiny, "--votes", "2"))
 check("a file judge.toml of the lines `[rater.judge]`, `base = \"mixed\"` and `aggregate = \"mean\"`" in page and "export-estimator judge.toml" in page,
       f"several calls of a preset: {page}")
 open("lines.toml", "w").write('[rater.judge]\nbase = "mixed"\naggregate = "mean"\n')
 checks.call("export-estimator", "lines.toml", "--estimator", "posterior(grpo)", "--group-size", "8", "--votes", "2", "-o", "estimator.py")
 os.remove("estimator.py")
-page = " ".join(checks.call("judge", "advise", "scores.csv", *tiny, "--votes", "1", "--drawn-judges", "1").split())
+page = flowed(checks.call("judge", "advise", "scores.csv", *tiny, "--votes", "1", "--drawn-judges", "1"))
 check("judge fit scores.csv -o judge.toml" in page and "export-estimator judge.toml" in page, f"a file: {page}")
 check("Sampled judge: fitted to a random half" in page, "the legend explains sampled judges")
 

@@ -3,7 +3,7 @@
 import itertools, json, math, os, random, shutil
 
 import checks
-from checks import check, near
+from checks import check, flowed, near
 from reference import deviation, mean, ranks, variance
 
 SEED = 16
@@ -194,7 +194,7 @@ text = analyze("scores.csv", "--compare", "scores.csv")
 check(all(len(line) <= 80 for line in text.splitlines()), "80 columns")
 check(len(text.splitlines()) <= 75, "one page")
 for words in ("30 prompts", "order two responses of a prompt oppositely", "it is nearest to", "severity", "panel-dialogue", "gold", "drift"):
-    check(words in " ".join(text.split()), f"the page lacks {words!r}")
+    check(words in flowed(text), f"the page lacks {words!r}")
 analyze("scores.csv", "-o", "page.txt")
 check("30 prompts" in open("page.txt").read(), "-o")
 
@@ -228,7 +228,7 @@ for name, lines in odd.items():
     check(text.count("nan") == 0 and text.count("inf") == 0, f"{name}: {text}")
     json.loads(analyze("odd.csv", "--levels", "5", "--json"))
 write("odd.csv", odd["one score each"])
-check("undefined for 3: 3 with one call" in " ".join(analyze("odd.csv").split()), "why W is undefined")
+check("undefined for 3: 3 with one call" in flowed(analyze("odd.csv")), "why W is undefined")
 write("odd.csv", odd["one prompt"])
 check("nothing has an interval" in analyze("odd.csv"), "one prompt")
 

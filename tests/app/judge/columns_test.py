@@ -12,7 +12,7 @@ except ImportError as missing:
 
 import checks
 import simulated_judges as judges
-from checks import call, check, suite
+from checks import call, check, flowed, suite
 
 SEED = 2
 
@@ -81,7 +81,7 @@ check(len(alarms) <= 1, f"single judges are taken for several: {alarms}")
 calm = of("mixed", {}, 60, 8, 4, SEED)
 check(calm["reading"] is None and calm["p"] > 0.005 and calm["columns"] == 4 and calm["prompts"] == 60, f"one judge: {calm}")
 page = call("judge", "analyze", "scores.csv", "--resamples", "1000")
-check("columns of samples do not differ" in " ".join(page.split()) and "--rater" not in page, f"the page of one judge: {page}")
+check("columns of samples do not differ" in flowed(page) and "--rater" not in page, f"the page of one judge: {page}")
 
 # panels, in blocks and in turn: the flag, which reads the file as it was made
 for kind, parameters, calls, flag in PANELS:
@@ -127,17 +127,17 @@ for samples, flag in (([1, 2, 3, 4], "(sample_id - 1) / 2"), ([4, 5, 6, 7], "sam
     if flag:
         as_panel = json.loads(call("judge", "analyze", name, "--rater", flag, "--json", "--resamples", "1000"))
         check([j["scores"] for j in as_panel["by_judge"]] == [600, 600], f"{flag}: {as_panel['by_judge']}")
-        check(f"--rater '{flag}'" in " ".join(call("judge", "analyze", name, "--resamples", "1000").split()), f"{flag} is not on the page")
+        check(f"--rater '{flag}'" in flowed(call("judge", "analyze", name, "--resamples", "1000")), f"{flag} is not on the page")
 in_turn = simulated("panel", dict(judges=2, block=0), 60, 6, 4, SEED)
 check(found(renamed("turn.csv", [1, 2, 3, 4], of_scores=in_turn))["reading"]["rater"] == "sample_id % 2", "in turn from 1")
 name = renamed("other.csv", range(4), "prompt_id,response_id,the call's number,score")
 flag = "the call's number / 2"
 check(found(name, "--sample", "the call's number")["reading"]["rater"] == flag, "another column of samples")
-text = " ".join(call("judge", "analyze", name, "--sample", "the call's number", "--resamples", "1000").split())
+text = flowed(call("judge", "analyze", name, "--sample", "the call's number", "--resamples", "1000"))
 check("--rater 'the call'\\''s number / 2'" in text, f"a flag for the shell: {text}")
 name = renamed("unnumbered.csv", None, "prompt_id,response_id,score")
 check(found(name)["reading"] == {"judges": ["1, 2", "3, 4"], "rater": None}, "samples that the file does not number")
-text = " ".join(call("judge", "analyze", name, "--resamples", "1000").split())
+text = flowed(call("judge", "analyze", name, "--resamples", "1000"))
 check("give the file a column rater_id" in text, f"what to do without samples: {text}")
 judges.write_scores("named_judges.csv", scores, judges.make("panel", judges=2, block=2))
 check(found("named_judges.csv") is None, "a file that names its judges")
@@ -145,7 +145,7 @@ check(found(renamed("one.csv", ["gpt"], "prompt_id,response_id,rater_id,score", 
 check(json.loads(call("judge", "analyze", "mixed", "--json", "--resamples", "1000"))["columns"] is None, "a rater is no file")
 with open("apart.csv", "w") as file:  # each response was scored in columns of its own
     file.write("prompt_id,response_id,sample_id,score\n" + "".join(f"{p},{r},{2 * r + k},{1 + (p + r + k) % 4}\n" for p in range(30) for r in range(3) for k in range(2)))
-text = " ".join(call("judge", "analyze", "apart.csv", "--resamples", "1000").split())
+text = flowed(call("judge", "analyze", "apart.csv", "--resamples", "1000"))
 check("was not tested" in text and "of no prompt all responses have scores in the same two" in text, f"columns that cannot be compared: {text}")
 judges.write_scores("single.csv", scores[..., :1])
 check(found("single.csv") is None, "one call each")
@@ -153,12 +153,12 @@ check(found("single.csv") is None, "one call each")
 # fit and advise of a panel: the same words; the advice is uncertain until one says who judged
 fit = json.loads(call("judge", "fit", "scores.csv", "--json"))
 check(fit["columns"]["reading"]["rater"] == "sample_id / 2", f"fit: {fit['columns']}")
-check("--rater 'sample_id / 2'" in " ".join(call("judge", "fit", "scores.csv").split()), "the page of fit")
+check("--rater 'sample_id / 2'" in flowed(call("judge", "fit", "scores.csv")), "the page of fit")
 question = ("--calls", "3000", "--votes", "1,2", "--rollouts", "8", "--estimators", "grpo", "--policies", "linear", "--rules", "mean",
             "--seeds", "4", "--tuning-seeds", "8", "--drawn-judges", "0", "-q")
 asked = json.loads(call("judge", "advise", "scores.csv", *question, "--json"))
 check(not asked["certain"] and "--rater 'sample_id / 2'" in asked["doubts"][0] and asked["columns"]["differ"], f"advise: {asked['doubts']}")
-text = " ".join(call("judge", "advise", "scores.csv", *question).split())
+text = flowed(call("judge", "advise", "scores.csv", *question))
 check("This advice is uncertain" in text and "--rater 'sample_id / 2'" in text and "--rater none" in text, f"the page of advise: {text}")
 for flag in ("none", "sample_id / 2"):
     asked = json.loads(call("judge", "advise", "scores.csv", *question, "--rater", flag, "--json"))

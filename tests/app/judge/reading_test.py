@@ -3,7 +3,7 @@
 import json, os, subprocess
 
 import checks
-from checks import check, near, program
+from checks import check, flowed, near, program
 
 
 def call(*arguments):
@@ -47,9 +47,9 @@ left_out = same(path("gpt-4_single.jsonl"), clean, (*MTBENCH, "--missing", "-1")
 near([100 * left_out["opposite"]["value"], left_out["icc1"]["value"]], [2.3, 0.849], "the clean file's statistics", 2e-2)
 check(left_out["scale"] == "1..10" and left_out["missing"] == 21 and left_out["warnings"] == [], "21 scores are missing")
 text = call("judge", "analyze", path("gpt-4_single.jsonl"), *MTBENCH).stdout
-check("warning: -1 (21 times) may mean" in text and "--missing -1 leaves it out" in " ".join(text.split()), "the page warns")
+check("warning: -1 (21 times) may mean" in flowed(text) and "--missing -1 leaves it out" in flowed(text), "the page warns")
 fitted = call("judge", "fit", path("gpt-4_single.jsonl"), *MTBENCH)
-check("warning: -1 (21 times) may mean" in fitted.stdout, f"so does fit: {fitted.stdout[:400]}")
+check("warning: -1 (21 times) may mean" in flowed(fitted.stdout), f"so does fit: {fitted.stdout[:400]}")
 advised = call("judge", "advise", path("gpt-4_single.jsonl"), *MTBENCH, "--calls", "4000", "--seeds", "4", "--tuning-seeds", "8", "--drawn-judges", "0",
                "--votes", "1,2", "--rollouts", "8", "--estimators", "grpo", "--policies", "tabular", "-q", "--json")
 check(advised.returncode == 0, f"advise: {advised.stderr}")
@@ -80,7 +80,7 @@ world = "resample"
 """
 for more, wanted in (("", "warning: -1 (21 times) may mean"), ("missing = [-1]", "21 blank scores"), ('missing = ["-1"]', "21 blank scores"), ("missing = -1", "21 blank scores")):
     said = call("check", save("suite.toml", suite % (path("gpt-4_single.jsonl"), more)))
-    check(said.returncode == 0 and wanted in " ".join((said.stdout + said.stderr).split()), f"{more}: {said.stdout}{said.stderr}")
+    check(said.returncode == 0 and wanted in flowed(said.stdout + said.stderr), f"{more}: {said.stdout}{said.stderr}")
 for more, wanted in (("missing = [true]", "a list of numbers and texts"), ('ids = "word"', "is \"word\": text or number is wanted"), ("ids = [3]", "a number or a text"), ("round = 0", "a number above 0")):
     said = call("check", save("suite.toml", suite % (path("gpt-4_single.jsonl"), more)))
     check(said.returncode == 3 and wanted in said.stderr and "suite.toml:19:" in said.stderr, f"{more}: {said.stderr}")

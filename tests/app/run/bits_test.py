@@ -3,7 +3,7 @@
 # Usage: bits_test.py PROGRAM; exit status 77 = skipped, because h5py is missing.
 import json, math, subprocess, sys
 
-from checks import call, check, finish, near, program, suite
+from checks import call, check, finish, flowed, near, program, suite
 from reference import advantages, log_objective, mean, texts
 
 try:
@@ -67,7 +67,7 @@ base = "odrpo-bitwise(grpo)"
 compat = "verl"
 """, seeds=2, rater='["mode", "drops", "zeros"]', policy='"tabular"', estimator='["odrpo(grpo)", "odrpo-bitwise(grpo)", "odrpo-bitwise(maxrl)", "verl"]',
       votes="[1, 4]", prompts=32, actions=12, steps="200\nlr = 0.1", batch=16, baseline='"odrpo(grpo)"')
-shown = " ".join(call("run", "bits.toml", "--jobs", "2").split())
+shown = flowed(call("run", "bits.toml", "--jobs", "2"))
 check("2^b (bit_b(r-1) - mu_b)" in shown, f"the table lacks the formula: {shown}")
 with h5py.File("bits.h5") as f:
     names = texts(f, "estimator")
@@ -89,6 +89,6 @@ for lines, place, wanted in cases:
     with open("bad.toml", "w") as file:
         file.write(HEAD + lines)
     ran = subprocess.run([program, "check", "bad.toml"], capture_output=True, text=True)
-    check(ran.returncode == 3 and f"bad.toml:{place}: error: " in ran.stderr and wanted in " ".join(ran.stderr.split()),
+    check(ran.returncode == 3 and f"bad.toml:{place}: error: " in ran.stderr and wanted in flowed(ran.stderr),
           f"{lines!r}: exit {ran.returncode}: {ran.stderr}")
 finish()

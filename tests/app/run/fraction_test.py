@@ -3,7 +3,7 @@
 # Usage: fraction_test.py PROGRAM; exit status 77 = skipped, because h5py is missing.
 import sys
 
-from checks import call, check, finish, suite
+from checks import call, check, finish, flowed, suite
 from reference import texts
 
 try:
@@ -28,7 +28,7 @@ gradient = 2
       prompts=32, actions=12, steps="300\nlr = 0.1", batch=16, baseline='""')
 shown = call("check", "apart.toml")
 check("48 runs" in shown and "fraction" in shown, f"check: {shown}")
-shown = " ".join(call("run", "apart.toml", "--jobs", "2").split())
+shown = flowed(call("run", "apart.toml", "--jobs", "2"))
 check("N votes: fraction, of N draws" in shown, f"the table does not say how votes are used: {shown}")
 with h5py.File("apart.h5") as f:
     runs = list(zip(texts(f, "rater"), texts(f, "estimator"), f["votes"][:], f["seed"][:]))

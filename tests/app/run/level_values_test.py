@@ -3,7 +3,7 @@
 # Usage: level_values_test.py PROGRAM; exit status 77 = skipped, because h5py is missing.
 import json, subprocess, sys
 
-from checks import call, check, finish, near, program, suite
+from checks import call, check, finish, flowed, near, program, suite
 from reference import advantages, texts
 
 try:
@@ -80,7 +80,7 @@ base = "odrpo(maxrl)"
 values = [1, 2, 3, 4, 5, 6, 7, 8, 20, 40]
 """, seeds=2, rater='["mode", "mean"]', policy='"tabular"', estimator='["grpo", "written", "tops", "odrpo(maxrl)", "odrpo-tops"]', votes=4, prompts=32,
       actions=12, steps="200\nlr = 0.1", batch=16)
-shown = " ".join(call("run", "spaced.toml", "--jobs", "2").split())
+shown = flowed(call("run", "spaced.toml", "--jobs", "2"))
 check("R = 1, 2, 3, 4, 5, 6, 7, 8, 20, 40" in shown and "Delta_k" in shown, f"the table does not say the values: {shown}")
 with h5py.File("spaced.h5") as f:
     final = dict(zip(zip(texts(f, "rater"), texts(f, "estimator"), f["seed"][:]), f["final_quality"][:]))
@@ -121,6 +121,6 @@ for lines, place, words in cases:
     with open("bad.toml", "w") as file:
         file.write(HEAD + lines)
     ran = subprocess.run([program, "check", "bad.toml"], capture_output=True, text=True)
-    check(ran.returncode == 3 and f"bad.toml:{place}: error: " in ran.stderr and words in " ".join(ran.stderr.split()),
+    check(ran.returncode == 3 and f"bad.toml:{place}: error: " in ran.stderr and words in flowed(ran.stderr),
           f"{lines!r}: exit {ran.returncode}: {ran.stderr}")
 finish()
