@@ -74,6 +74,7 @@ JudgeAnalysis analyze_scores(const ScoreTable& table, const std::string& file, i
   a.sums = sum_scores(table, most_units);
   for (const auto& judge : table.judges) a.judges.push_back(printable_line(judge.name));
   for (const auto& warning : table.warnings) a.warnings.push_back(printable_line(warning));
+  a.made_levels = table.made_levels;
   for (const auto& note : table.notes) a.notes.push_back(printable_line(note));
   a.prompts = static_cast<std::int64_t>(table.prompts.size());
   a.responses = static_cast<std::int64_t>(table.responses.size());

@@ -43,6 +43,7 @@ struct JudgeAnalysis {
   ScoreSums sums;
   std::vector<double> total;        ///< [sums.width()] the sums over all prompts
   std::vector<std::string> judges;  ///< names without control characters; "" of the only judge of a file that names none
+  std::string made_levels;          ///< ScoreTable::made_levels
   std::vector<std::string> notes;   ///< notes on the file, without control characters
   std::vector<std::string> warnings;  ///< what may make numbers of the file wrong, without control characters
   std::int64_t prompts = 0, responses = 0, columns = 0, missing = 0, unreadable = 0;

@@ -37,13 +37,14 @@ std::string judge_name(const JudgeAnalysis& a, std::size_t j) {
 std::string heading_text(const JudgeAnalysis& a) {
   const std::string per = a.fewest == a.most ? fmt::format("{}", a.most) : fmt::format("{} to {}", a.fewest, a.most);
   std::string out =
-      paragraph(fmt::format("{}: {}, {}, {} by {} on {}, {} per response; {} missing, {} unreadable", a.file,
+      paragraph(fmt::format("{}: {}{}, {}, {} by {} on {}, {} per response; {} missing, {} unreadable", a.file, a.made_levels.empty() ? "" : a.made_levels + "; ",
                             counted(a.prompts, "prompt"), counted(a.responses, "response"),
                             counted(a.sum(Sum::scores), "score"), counted(a.judges.size(), "judge"),
                             shortened(scale_text(a.sums.values), 40), per, a.missing, a.unreadable),
                 0, 2);
   for (const std::string& warning : a.warnings) out += paragraph("warning: " + warning, 0, 2);
-  for (const std::string& note : a.notes) out += paragraph("note: " + note, 0, 2);
+  for (const std::string& note : a.notes)
+    if (note != a.made_levels) out += paragraph("note: " + note, 0, 2);
   const bool grouped = a.prompts > static_cast<std::int64_t>(a.sums.units);
   if (a.sums.units < 2) out += "One prompt: nothing has an interval.\n";
   else if (a.resamples > 0)

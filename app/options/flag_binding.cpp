@@ -177,12 +177,12 @@ void reading_flags(CLI::App& app, ReadingFlags& flags, std::initializer_list<std
 }
 
 void stats_options(CLI::App& app, StatsOptions& o) {
-  app.add_option("file", o.path, "a CSV file with one row per run, or a result file")->required()->type_name("FILE");
+  app.add_option("file", o.path, "a CSV or JSON file with one row per run, or a result file")->required()->type_name("FILE");
   app.add_option("--unit", o.unit, "column of what is independent, e.g. seed; differences are paired by it")->type_name("COLUMN");
   app.add_option("--cell", o.cell, "columns of what is compared, e.g. estimator,votes; a result file's: its axes")->type_name("COLUMNS");
   app.add_option("--value", o.value, "column of the numbers; a result file's: gain, quality, …")->type_name("COLUMN");
   app.add_option("--task", o.task, "columns of the tasks (default: one task); a unit may have a run in each")->type_name("COLUMNS");
-  reading_flags(app, o.reading, {"missing", "ids", "separator"});
+  reading_flags(app, o.reading, {"missing", "ids", "map", "separator"});
   app.add_option("--baseline", o.baseline, "cell to compare with: texts of its columns, e.g. grpo or grpo,1; others are the row's own")
       ->type_name("CELL");
   app.add_option("--contrast", o.contrast, "difference of differences: (row - baseline) at WITH minus the same at WITHOUT")

@@ -1,4 +1,4 @@
-// Computes statistics of a CSV file with one row per run, or of a result file: `odrpo-bench stats FILE`.
+// Computes statistics of a CSV or JSON file with one row per run, or of a result file: `odrpo-bench stats FILE`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -63,9 +63,7 @@ RunColumns run_columns(const StatsOptions& o) {
     if (text->empty()) throw Failure(Exit::usage, message);
   if (!o.where.empty()) fail(Exit::usage, "--where: only a result file's runs are chosen by it");
   RunColumns columns{o.unit, parts_of("--cell", o.cell), o.value, {}};
-  ScoreReading how;
-  set_reading(o.reading, how);
-  columns.missing = how.missing, columns.ids = how.ids, columns.separator = how.separator;
+  set_reading(o.reading, columns.reading);
   if (!o.task.empty()) columns.task = parts_of("--task", o.task);
   std::vector<std::string> all = columns.cell;
   all.insert(all.end(), columns.task.begin(), columns.task.end());

@@ -40,6 +40,7 @@ struct ScoreTable {
   std::vector<Judge> judges;          ///< in order of name; at least one
   std::vector<Response> responses;    ///< prompt after prompt
   std::vector<Prompt> prompts;        ///< in order of prompt_id
+  std::string made_levels;            ///< how scores became levels, also one of the notes: "scores are rounded to multiples of 0.1"; empty = as they are
   std::vector<std::string> notes;     ///< what a user should know about the file, a sentence each
   std::vector<std::string> warnings;  ///< what may make its numbers wrong, a sentence each
   bool sample_ids = false;            ///< columns have the file's sample_id; otherwise scores were numbered

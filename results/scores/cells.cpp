@@ -66,10 +66,10 @@ void tell_twice(const ScoreCells& cells, std::uint32_t response, std::uint32_t c
       errors.add(cells.line[i], 1, what);
       continue;
     }
-    what = "prompt " + shown_id(cells.prompts.text(cells.responses.group(response))) + ", response " +
-           shown_id(cells.responses.text(response));
-    if (const auto judge = cells.judges.text(cells.columns.group(column)); !judge.empty()) what += ", judge " + shown_id(judge);
-    what += ", sample " + shown_id(cells.columns.text(column)) + " is given twice; first on line " + std::to_string(cells.line[i]);
+    what = "prompt " + shown_id(cells.prompts.written(cells.responses.group(response))) + ", response " +
+           shown_id(cells.responses.written(response));
+    if (const auto judge = cells.judges.written(cells.columns.group(column)); !judge.empty()) what += ", judge " + shown_id(judge);
+    what += ", sample " + shown_id(cells.columns.written(column)) + " is given twice; first on line " + std::to_string(cells.line[i]);
   }
 }
 
@@ -225,16 +225,21 @@ std::vector<std::string> IdTable::other_spelling() const {
     const auto number = plain_number(t);
     if (!number || *number == t) continue;
     const auto [at, is_new] = odd.emplace(*number, i);
-    if (!is_new && text(at->second) != t) return {std::string(text(at->second)), std::string(t)};
+    if (!is_new && text(at->second) != t) return {written(at->second), written(i)};
   }
   for (std::uint32_t i = 0; i < size() && !odd.empty(); ++i) {
     const auto at = odd.find(std::string(text(i)));
-    if (at != odd.end()) return {std::string(text(std::min(i, at->second))), std::string(text(std::max(i, at->second)))};
+    if (at != odd.end()) return {written(std::min(i, at->second)), written(std::max(i, at->second))};
   }
   return {};
 }
 
-std::uint32_t IdTable::number_of(std::uint32_t group, std::string_view t) {
+std::string IdTable::written(std::uint32_t i) const {
+  const auto at = written_.find(i);
+  return at == written_.end() ? std::string(text(i)) : at->second;
+}
+
+std::uint32_t IdTable::number_of(std::uint32_t group, std::string_view t, std::string_view written) {
   if (!keys_.empty() && holds(last_, group, t)) return last_;
   if (2 * (keys_.size() + 1) > slots_.size()) grow();
   const std::size_t mask = slots_.size() - 1;
@@ -243,6 +248,7 @@ std::uint32_t IdTable::number_of(std::uint32_t group, std::string_view t) {
     if (holds(slots_[at] - 1, group, t)) return last_ = slots_[at] - 1;
   keys_.push_back({static_cast<std::uint32_t>(pool_.size()), static_cast<std::uint32_t>(t.size()), group});
   pool_ += t;
+  if (written != t) written_.emplace(size() - 1, written);
   slots_[at] = static_cast<std::uint32_t>(keys_.size());
   return last_ = slots_[at] - 1;
 }

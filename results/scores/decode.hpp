@@ -13,6 +13,11 @@ inline constexpr std::size_t max_scores_bytes = std::size_t{1} << 30;  ///< larg
 struct NamedText {
   std::string name, text;
 };
+/// The same text, kept elsewhere.
+struct TextView {
+  std::string name;
+  std::string_view text;
+};
 
 /// Is it packed by gzip, zstd or zip?
 bool is_packed(std::string_view bytes);

@@ -66,6 +66,26 @@ CellPlace JsonItems::place(std::string_view item, std::size_t offset) const {
   return {first_line_ + static_cast<long>(lines), static_cast<long>(before.size() - before.rfind('\n'))};
 }
 
+std::string without_bare(std::string_view text, std::initializer_list<std::string_view> words) {
+  std::string out;
+  out.reserve(text.size() + text.size() / 8);
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size();) {
+    std::size_t taken = 1;
+    if (quoted && text[i] == '\\') taken = 2;
+    else if (text[i] == '"') quoted = !quoted;
+    else if (!quoted && (text[i] == '-' || text[i] == 'I' || text[i] == 'N'))
+      for (const std::string_view word : words)
+        if (text.substr(i).starts_with(word)) {
+          out += "null", i += word.size(), taken = 0;
+          break;
+        }
+    out += text.substr(std::min(i, text.size()), taken);
+    i += taken;
+  }
+  return out;
+}
+
 namespace {
 
 using json = nlohmann::json;
@@ -76,8 +96,13 @@ class Keeper {
  public:
   enum class Kind : char { absent, null, text, list, bad };
   using Path = std::vector<std::string>;
-  Keeper(const std::vector<Path>& paths, std::vector<std::string>& values)
-      : kind(paths.size()), shape(paths.size()), paths_(paths), values_(values), matched_(paths.size()) {}
+  Keeper(const std::vector<Path>& paths, std::vector<std::string>& values) : paths_(paths), values_(values) { reset(); }
+  /// Forgets what was met.
+  void reset() {
+    kind.assign(paths_.size(), Kind::absent), shape.assign(paths_.size(), nullptr), matched_.assign(paths_.size(), 0);
+    twice.clear(), names.clear(), list_.clear();
+    is_object = false, depth = list_depth_ = 0, error_at = 0, wanted_ = 0;
+  }
 
   bool null() { return keep(Kind::null, "", "null"); }
   bool boolean(bool b) { return keep(Kind::text, b ? "true" : "false", b ? "true" : "false"); }
@@ -166,12 +191,22 @@ class Keeper {
   std::string list_;
 };
 
+/// Parses an item into `keeper`, a bare NaN as null; false where it is no JSON.
+bool parse(std::string_view item, Keeper& keeper) {
+  if (json::sax_parse(item.begin(), item.end(), &keeper)) return true;
+  if (item.find("NaN") == std::string_view::npos) return false;
+  const std::string plain = without_bare(item, {"-NaN", "NaN"});
+  keeper.reset();
+  return json::sax_parse(plain.begin(), plain.end(), &keeper);
+}
+
 /// Where a key stands last in an item; 0 where it is written in another way.
 std::size_t offset_of(std::string_view item, const std::string& key) {
   const auto at = item.rfind('"' + key + '"');
   return at == std::string_view::npos ? 0 : at;
 }
 
+constexpr const char* cut_list = "the list ends behind this object without ]: the file is cut off";
 constexpr std::size_t most_paths = 64;  // bits of Keeper::wanted_
 constexpr std::size_t own_fields[] = {prompt_field, response_field, score_field};  // which no tool's file has under these names
 
@@ -181,7 +216,7 @@ std::vector<std::string> keys_of(std::string_view item) {
   std::vector<std::string> no_values;
   Keeper keeper(no_paths, no_values);
   keeper.list_keys = true;
-  json::sax_parse(item.begin(), item.end(), &keeper);
+  parse(item, keeper);
   return keeper.is_object ? keeper.names : std::vector<std::string>();
 }
 
@@ -240,7 +275,7 @@ JsonScores::JsonScores(std::string_view text, const ScoreColumns& columns, CsvEr
   value_.resize(score_fields);
   Keeper first(path_, value_);
   first.list_keys = true;
-  json::sax_parse(item.begin(), item.end(), &first);
+  parse(item, first);
   const auto lacks = [&](std::size_t f) { return first.kind[f] == Keeper::Kind::absent; };
   if (quotient.divisor > 0 && lacks(rater_field)) quotient_ = quotient, key_[rater_field] = quotient.column, path_[rater_field] = {quotient.column};
   const bool glob = lacks(score_field) && columns.score.find_first_of("*?") != std::string::npos;  // a later object may have a key that the first lacks
@@ -258,7 +293,7 @@ JsonScores::JsonScores(std::string_view text, const ScoreColumns& columns, CsvEr
   if (wide_.any()) path_[score_field].clear();
   if (wide_.are_judges) path_[rater_field].clear();
   Keeper again(path_, value_);
-  json::sax_parse(item.begin(), item.end(), &again);
+  parse(item, again);
   for (std::size_t f = 0; f < score_fields; ++f)
     if (optional_[f] && again.kind[f] == Keeper::Kind::absent)
       has_[f] = has_[f] && f == gold_field && text_.find('"' + (path_[f].empty() ? key_[f] : path_[f].back()) + '"') != std::string_view::npos;
@@ -281,7 +316,7 @@ bool JsonScores::next(ScoreRow& row, CsvErrors& errors) {
   if (next_wide_ > 0) return take_score(row), true;
   const std::string_view item = items_.next();
   if (item.empty()) {
-    if (items_.is_cut()) errors.add(items_.line(), 1, "the list ends behind this object without ]: the file is cut off");
+    if (items_.is_cut()) errors.add(items_.line(), 1, cut_list);
     return false;
   }
   row.line = items_.line();
@@ -290,19 +325,38 @@ bool JsonScores::next(ScoreRow& row, CsvErrors& errors) {
   return true;
 }
 
-bool JsonScores::read(std::string_view item, ScoreRow& row, CsvErrors& errors) {
-  using Kind = Keeper::Kind;
-  Keeper keeper(path_, value_);
-  keeper.list_keys = first_;
-  const bool sound = json::sax_parse(item.begin(), item.end(), &keeper);
+namespace {
+
+/// Parses an item into `keeper`; false, and a mistake, where it is no sound object.
+bool parse_object(const JsonItems& items, std::string_view item, Keeper& keeper, CsvErrors& errors) {
+  const bool sound = parse(item, keeper);
   const auto tell = [&](std::size_t offset, const std::string& what) {
-    const CellPlace at = items_.place(item, offset);
+    const CellPlace at = items.place(item, offset);
     return errors.add(at.line, at.column, what), false;
   };
   if (!sound || keeper.error_at > 0)
     return tell(std::min(std::max<std::size_t>(keeper.error_at, 1) - 1, item.size()), "this line is no JSON object");
   if (!keeper.is_object) return tell(0, "an object is wanted in each line");
   if (!keeper.twice.empty()) return tell(offset_of(item, keeper.twice), "key " + shown_cell(keeper.twice) + " stands twice");
+  return true;
+}
+
+/// What is wrong with the value of a key that is an object or a list.
+std::string no_scalar(const std::string& key, const Keeper& keeper, std::size_t f) {
+  return shown_list(key) + " is " + (keeper.kind[f] == Keeper::Kind::bad ? keeper.shape[f] : "a list") + ": a number or a text is wanted";
+}
+
+}  // namespace
+
+bool JsonScores::read(std::string_view item, ScoreRow& row, CsvErrors& errors) {
+  using Kind = Keeper::Kind;
+  Keeper keeper(path_, value_);
+  keeper.list_keys = first_;
+  if (!parse_object(items_, item, keeper, errors)) return false;
+  const auto tell = [&](std::size_t offset, const std::string& what) {
+    const CellPlace at = items_.place(item, offset);
+    return errors.add(at.line, at.column, what), false;
+  };
   bool good = true;
   for (std::size_t f = 0; f < path_.size(); ++f) {
     const bool further = f >= score_fields;  // of several keys of scores
@@ -326,7 +380,7 @@ bool JsonScores::read(std::string_view item, ScoreRow& row, CsvErrors& errors) {
                  (keeper.names.empty() ? "" : "; found " + listed(keeper.names)) + hint_[f]);
       good = false;
     } else if (keeper.kind[f] == Kind::bad || (keeper.kind[f] == Kind::list && f != score_field)) {
-      good = tell(offset, shown_list(key) + " is " + (keeper.kind[f] == Kind::bad ? keeper.shape[f] : "a list") + ": a number or a text is wanted");
+      good = tell(offset, no_scalar(key, keeper, f));
     } else {
       if (keeper.kind[f] != Kind::text && keeper.kind[f] != Kind::list) value_[f].clear();
       if (further) places_[f] = at;
@@ -334,6 +388,47 @@ bool JsonScores::read(std::string_view item, ScoreRow& row, CsvErrors& errors) {
     }
   }
   return good;
+}
+
+JsonFields::JsonFields(std::string_view text, std::vector<std::string> keys, CsvErrors& errors) : items_(text), keys_(std::move(keys)) {
+  JsonItems items(text);
+  const std::string_view item = items.next();
+  if (item.empty()) errors.add(1, 1, "nothing in it; wanted an object a line");
+  line_ = std::max(items.line(), 1l);
+  if (keys_.size() > most_paths) errors.add(line_, 1, fmt::format("more than {} keys are asked for", most_paths));
+  if (errors.any()) return;
+  for (const std::string& key : keys_) paths_.push_back({key});
+  value_.resize(keys_.size());
+  Keeper first(paths_, value_);
+  first.list_keys = true;
+  if (!parse_object(items, item, first, errors)) return;
+  names_ = first.names;
+  for (std::size_t f = 0; f < keys_.size(); ++f)
+    if (first.kind[f] == Keeper::Kind::absent && keys_[f].find('.') != std::string::npos) paths_[f] = split(keys_[f], '.');
+  Keeper again(paths_, value_);
+  parse(item, again);
+  for (std::size_t f = 0; f < keys_.size(); ++f)
+    if (paths_[f].size() > 1 && again.kind[f] != Keeper::Kind::absent) names_.push_back(keys_[f]);
+}
+
+bool JsonFields::next(std::vector<CsvField>& fields, CsvErrors& errors) {
+  const std::string_view item = items_.next();
+  if (item.empty()) {
+    if (items_.is_cut()) errors.add(items_.line(), 1, cut_list);
+    return false;
+  }
+  fields.clear();
+  Keeper keeper(paths_, value_);
+  if (!parse_object(items_, item, keeper, errors)) return true;
+  for (std::size_t f = 0; f < keys_.size(); ++f) {
+    const bool lacks = keeper.kind[f] == Keeper::Kind::absent;
+    const CellPlace at = items_.place(item, lacks ? 0 : offset_of(item, paths_[f].back()));
+    if (lacks) errors.add(at.line, at.column, "no key " + shown_cell(keys_[f]));
+    else if (keeper.kind[f] != Keeper::Kind::text && keeper.kind[f] != Keeper::Kind::null) errors.add(at.line, at.column, no_scalar(keys_[f], keeper, f));
+    if (keeper.kind[f] != Keeper::Kind::text) value_[f].clear();
+    fields.push_back({value_[f], at.line, at.column, false});
+  }
+  return true;
 }
 
 }  // namespace odrpo

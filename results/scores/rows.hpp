@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -149,6 +150,9 @@ class JsonItems {
   long line_ = 1, first_line_ = 1, first_column_ = 1;
 };
 
+/// Replaces words outside of strings, such as the NaN that Python writes, by null.
+std::string without_bare(std::string_view text, std::initializer_list<std::string_view> words);
+
 class JsonScores {
  public:
   /// Looks in the first object for the keys that the file has; a key with points that is none of the object's own is a path. Adds to `errors` why the text is no rows of scores.
@@ -181,6 +185,24 @@ class JsonScores {
   std::size_t next_wide_ = 0;
   bool first_ = true;
   Quotient quotient_;
+};
+
+/// Rows of JSON objects, a line each or of a list, as fields of the keys that are wanted. A key with points that is none of the first object's own is a path.
+class JsonFields {
+ public:
+  /// Adds to `errors` why the first object is none.
+  JsonFields(std::string_view text, std::vector<std::string> keys, CsvErrors& errors);
+  /// The keys of the first object, and paths in it that are wanted.
+  const std::vector<std::string>& names() const { return names_; }
+  long first_line() const { return line_; }
+  /// A field for each wanted key, valid until the next call; false at the end. A null is an empty field. An unusable object is reported in `errors`.
+  bool next(std::vector<CsvField>& fields, CsvErrors& errors);
+
+ private:
+  JsonItems items_;
+  std::vector<std::string> keys_, value_, names_;
+  std::vector<std::vector<std::string>> paths_;
+  long line_ = 1;
 };
 
 /// Does the first object of the text have the keys of prompts, responses and scores?
@@ -244,10 +266,14 @@ std::string_view plain_id(std::string_view text, IdSpelling ids, std::string& bu
 /// Numbers texts in the order in which they are met. Texts of different groups are different.
 class IdTable {
  public:
-  std::uint32_t number_of(std::uint32_t group, std::string_view text);
+  std::uint32_t number_of(std::uint32_t group, std::string_view text) { return number_of(group, text, text); }
+  /// `written`: the text as the file has it, for messages.
+  std::uint32_t number_of(std::uint32_t group, std::string_view text, std::string_view written);
   std::uint32_t size() const { return static_cast<std::uint32_t>(keys_.size()); }
   std::string_view text(std::uint32_t i) const { return std::string_view(pool_).substr(keys_[i].at, keys_[i].size); }
   std::uint32_t group(std::uint32_t i) const { return keys_[i].group; }
+  /// As the file has it where it is met first.
+  std::string written(std::uint32_t i) const;
 
   /// The numbers in order of the rank of their group (of the group itself if `group_rank` is empty). Within a group whole numbers by value
   /// come first, then texts by their bytes.
@@ -265,6 +291,7 @@ class IdTable {
   void grow();
   std::string pool_;
   std::vector<Key> keys_;
+  std::map<std::uint32_t, std::string> written_;  ///< of ids that are written in another way
   std::vector<std::uint32_t> slots_;  ///< number + 1, or 0; as many as a power of two
   std::uint32_t last_ = 0;
 };

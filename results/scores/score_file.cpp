@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "results/scores/cell_text.hpp"
 #include "results/scores/rows.hpp"
 #include "results/scores/score_notes.hpp"
+#include "results/scores/score_texts.hpp"
 #include "results/scores/score_values.hpp"
 #include "results/scores/tools.hpp"
 
@@ -29,7 +29,7 @@ template <class Source>
 class CellReader {
  public:
   CellReader(Source& source, const ScoreReading& how, CsvErrors& errors)
-      : source_(source), how_(how), errors_(errors), missing_(how.missing), mapped_(how.map.size(), false), values_(how.scale.values) {
+      : source_(source), how_(how), errors_(errors), texts_(how, source.separator()), values_(how.scale.values) {
     cells.numbered = !source.has(sample_field);
   }
 
@@ -37,14 +37,13 @@ class CellReader {
   void find_ends(Source source) {
     ends_ = {INFINITY, -INFINITY};
     CsvErrors ignored("");
+    ScoreTexts texts(how_, source.separator());
     ScoreRow row;
     while (source.next(row, ignored)) {
-      const CellText cell = cell_of(text_of(row.field[score_field]));
+      const CellText cell = texts.read(text_of(row.field[score_field]));
       if (cell.kind != CellText::Kind::number && cell.kind != CellText::Kind::fraction) continue;
       ends_.first = std::min(ends_.first, cell.value), ends_.second = std::max(ends_.second, cell.value);
     }
-    commas_ = 0;
-    mapped_.assign(how_.map.size(), false);
   }
 
   /// Stops at the 21st mistake. `rows`: at least how many there will be, as far as is known.
@@ -63,42 +62,46 @@ class CellReader {
  private:
   void add(const CsvField& at, std::string message) { errors_.add(at.line, at.column, std::move(message)); }
 
-  std::string_view id(const ScoreRow& row, std::size_t f, std::string& buffer, bool& good) {
+  struct Id {
+    std::string_view text, written;  ///< as it is compared; as the file has it
+  };
+  Id id(const ScoreRow& row, std::size_t f, std::string& buffer, bool& good) {
     const CsvField& field = row.field[f];
     if (field.text.empty()) add(field, shown_list(column_of(how_.columns, f)) + " is empty"), good = false;
-    if (field.quoted && field.text.find('"') != std::string_view::npos) return plain_id(buffer = csv_text(field), how_.ids, other_);
-    return plain_id(field.text, how_.ids, buffer);
+    if (field.quoted && field.text.find('"') != std::string_view::npos) return {buffer = csv_text(field), buffer};  // no number
+    return {plain_id(field.text, how_.ids, buffer), field.text};
   }
 
   /// The judge of a row: a column, or what a quotient makes of it.
-  std::string_view judge(const ScoreRow& row, bool& good) {
+  Id judge(const ScoreRow& row, bool& good) {
     if (!source_.has(rater_field)) return {};
-    const std::string_view text = id(row, rater_field, judge_, good);
+    const Id by = id(row, rater_field, judge_, good);
     const Quotient& q = source_.rater_quotient();
-    if (q.divisor == 0 || !good) return text;
-    const auto value = number_from<long long>(text);
+    if (q.divisor == 0 || !good) return by;
+    const auto value = number_from<long long>(by.text);
     if (!value) {
       add(row.field[rater_field],
-          shown_list(q.column) + " " + shown_cell(text) + ": a whole number is wanted, for the judge is " + shown_list(how_.columns.rater));
+          shown_list(q.column) + " " + shown_cell(by.written) + ": a whole number is wanted, for the judge is " + shown_list(how_.columns.rater));
       good = false;
-      return text;
+      return by;
     }
-    return judge_ = std::to_string(q.of(*value));
+    judge_ = std::to_string(q.of(*value));
+    return {judge_, judge_};
   }
 
   void read_row(const ScoreRow& row) {
     bool good = true;
     const auto response = id(row, response_field, response_, good);
     const auto prompt = source_.has(prompt_field) ? id(row, prompt_field, prompt_, good) : response;
-    const auto sample = cells.numbered ? std::string_view() : id(row, sample_field, sample_, good);
+    const auto sample = cells.numbered ? Id() : id(row, sample_field, sample_, good);
     const auto by = judge(row, good);
     std::uint8_t code = 0;
     good &= read_score(row.field[score_field], code);
     if (!good) return;
-    const std::uint32_t p = cells.prompts.number_of(0, prompt), r = cells.responses.number_of(p, response);
-    const std::uint32_t j = cells.judges.number_of(0, by);
+    const std::uint32_t p = cells.prompts.number_of(0, prompt.text, prompt.written), r = cells.responses.number_of(p, response.text, response.written);
+    const std::uint32_t j = cells.judges.number_of(0, by.text, by.written);
     cells.response.push_back(r);
-    cells.column.push_back(cells.numbered ? j : cells.columns.number_of(j, sample));
+    cells.column.push_back(cells.numbered ? j : cells.columns.number_of(j, sample.text, sample.written));
     cells.line.push_back(static_cast<std::uint32_t>(row.line));
     cells.code.push_back(code);
     if (source_.has(gold_field)) read_gold(row, p, r);
@@ -110,31 +113,9 @@ class CellReader {
     return whole_ = csv_text(field);
   }
 
-  /// The text of a cell as a score by what the reading says of missing scores, answers, words and decimal commas.
-  CellText cell_of(std::string_view text) {
-    constexpr CellText blank{CellText::Kind::blank};
-    if (how_.missing.empty() ? text.empty() : missing_.has(read_cell(text), text)) return blank;
-    const CellText cell = mapped_cell(text);
-    return missing_.has(cell, text) ? blank : cell;
-  }
-
-  CellText mapped_cell(std::string_view text) {
-    if (how_.parse != nullptr) {
-      if (trimmed(text).empty()) return {CellText::Kind::blank};
-      text = score_in(text, how_, answer_);
-      if (text.empty()) return {};
-    }
-    for (std::size_t i = 0; i < how_.map.size(); ++i) {
-      if (how_.map[i].first != trimmed(text)) continue;
-      mapped_[i] = true;
-      return {CellText::Kind::number, how_.map[i].second};
-    }
-    return read_cell(text, source_.separator(), commas_);
-  }
-
   bool read_score(const CsvField& field, std::uint8_t& code) {
     const std::string_view text = text_of(field);
-    CellText cell = cell_of(text);
+    CellText cell = texts_.read(text);
     code = ScoreCells::blank;
     if (cell.kind == CellText::Kind::blank) return true;
     if (cell.mistake) return add(field, "score " + shown_cell(text) + " " + cell.mistake), false;
@@ -170,8 +151,8 @@ class CellReader {
   void read_gold(const ScoreRow& row, std::uint32_t prompt, std::uint32_t response) {
     if (response >= cells.gold.size()) cells.gold.resize(response + 1, no_gold), gold_line_.resize(response + 1, 0);
     const CsvField& field = row.field[gold_field];
-    const CellText cell = read_cell(field.text, source_.separator(), commas_);
-    if (cell.kind == CellText::Kind::blank || missing_.has(cell, field.text)) return;
+    const CellText cell = texts_.read_number(field.text);
+    if (cell.kind == CellText::Kind::blank) return;
     const std::string name = shown_list(how_.columns.gold);
     if (cell.kind != CellText::Kind::number)
       return add(field, name + " " + shown_cell(field.text) + (cell.mistake ? std::string(" ") + cell.mistake : ": a number is wanted"));
@@ -180,7 +161,7 @@ class CellReader {
       gold = cell.value;
       gold_line_[response] = static_cast<std::uint32_t>(row.line);
     } else if (!same_score(gold, cell.value)) {
-      add(field, name + " of prompt " + shown_id(cells.prompts.text(prompt)) + ", response " + shown_id(cells.responses.text(response)) +
+      add(field, name + " of prompt " + shown_id(cells.prompts.written(prompt)) + ", response " + shown_id(cells.responses.written(response)) +
                      " is " + exact_text(cell.value) + ", but " + exact_text(gold) + " on line " + std::to_string(gold_line_[response]));
     }
   }
@@ -206,17 +187,15 @@ class CellReader {
   Source& source_;
   const ScoreReading& how_;
   CsvErrors& errors_;
-  const MissingCodes missing_;
   std::pair<double, double> ends_{0, 0};  ///< of the bins
-  long commas_ = 0;
-  std::string answer_, whole_;
-  std::vector<bool> mapped_;  ///< words of `map` that the file has
+  std::string whole_;
+  ScoreTexts texts_;
   ScoreValues values_;
   ScoreCells cells;
   std::int64_t unreadable_ = 0;
   CellPlace first_unreadable_;
   UnreadableTexts unreadable_texts_;
-  std::string prompt_, response_, sample_, judge_, other_;
+  std::string prompt_, response_, sample_, judge_;
   std::vector<double> told_;
   std::vector<std::uint32_t> gold_line_;
 };
@@ -256,21 +235,17 @@ ScoreTable CellReader<Source>::table() {
   ScoreTable table = make_score_table(std::move(cells), std::move(scale), found.index, errors_);
   if (errors_.any()) return table;
   for (std::string& note : source_.notes()) table.notes.push_back(std::move(note));
-  if (commas_ > 0) table.notes.push_back(commas_note(commas_));
-  std::string unused;
-  for (std::size_t i = 0; i < mapped_.size(); ++i)
-    if (!mapped_[i]) add_item(unused, shown_cell(how_.map[i].first));
-  if (!unused.empty()) table.notes.push_back(fmt::format("no score is {}, of which `map` makes a number", unused));
-  if (how_.round > 0) table.notes.push_back(fmt::format("scores are rounded to multiples of {}", exact_text(how_.round)));
+  for (std::string& note : texts_.notes()) table.notes.push_back(std::move(note));
+  if (how_.round > 0) table.made_levels = fmt::format("scores are rounded to multiples of {}", exact_text(how_.round));
   if (how_.bins > 0)
-    table.notes.push_back(fmt::format("scores are the centres of {} bins of equal width from {} to {}", how_.bins, exact_text(ends_.first), exact_text(ends_.second)));
+    table.made_levels = fmt::format("scores are the centres of {} bins of equal width from {} to {}", how_.bins, exact_text(ends_.first), exact_text(ends_.second));
+  if (!table.made_levels.empty()) table.notes.push_back(table.made_levels);
   if (!found.rounded.empty())
     table.notes.push_back(fmt::format("{} {} written in several ways that differ by rounding alone, such as {} and {}: each is one score",
                                       found.rounded.size(), found.rounded.size() == 1 ? "score is" : "scores are",
                                       exact_text(found.rounded.front().first), exact_text(found.rounded.front().second)));
   if (found.fractions > 0)
-    table.notes.push_back(fmt::format("{} {} written as N/{} and read as N", found.fractions, found.fractions == 1 ? "score is" : "scores are",
-                                      exact_text(found.whole)));
+    table.notes.push_back(fractions_note(found.fractions, found.whole));
   add_score_notes(table, unreadable_texts_, how_);
   return table;
 }
@@ -328,14 +303,13 @@ std::optional<ScoreFormat> format_by_name(std::string_view path) {
   return std::nullopt;
 }
 
-namespace {
-
-/// True if the file's name says JSON, or says nothing and the text begins as JSON does.
-bool is_json(std::string_view text, const std::string& file) {
+bool is_json(std::string_view text, std::string_view file) {
   const std::string_view first = first_line(text);
   if (const auto by_name = format_by_name(file)) return by_name == ScoreFormat::json;
   return first.starts_with('{') || first.starts_with('[');
 }
+
+namespace {
 
 /// Refuses names of columns that no file of a tool has: what its fields mean is known.
 void refuse_columns(ScoreFormat format, const ScoreColumns& columns, const std::string& file) {
@@ -347,48 +321,61 @@ void refuse_columns(ScoreFormat format, const ScoreColumns& columns, const std::
   }
 }
 
-/// Keeps the texts that one tool wrote, beside its summaries and settings: the tool that `format` says, else that of the first text that any tool wrote. All texts
-/// where there is none. Returns a note that names the others; empty without any.
-std::string keep_one_tool(std::vector<NamedText>& texts, std::optional<ScoreFormat> format) {
-  if (texts.size() < 2 || (format && *format <= ScoreFormat::json)) return "";
-  std::vector<std::optional<ScoreFormat>> tool;
-  for (const NamedText& text : texts) {
-    tool.push_back(is_json(text.text, text.name) ? tool_of(text.text) : std::nullopt);
-    if (!format) format = tool.back();
-  }
-  std::vector<NamedText> kept;
-  std::string others;
-  for (std::size_t i = 0; i < texts.size(); ++i)
-    if (format && tool[i] == format) kept.push_back(std::move(texts[i]));
-    else add_item(others, texts[i].name);
-  if (kept.empty()) return "";
-  texts = std::move(kept);
-  return others.empty() ? "" : fmt::format("not read, without scores of {}: {}", word_of<ScoreFormat>(score_format_words, *format), others);
+/// The tool that wrote a text, unless `how` says that it is none's: names a format, or columns that the text has.
+std::optional<ScoreFormat> writer_of(const TextView& text, const ScoreReading& how) {
+  if (how.format && *how.format <= ScoreFormat::json) return std::nullopt;
+  if (!is_json(text.text, text.name)) return std::nullopt;
+  if (!how.format && (!may_be_of_tool(how.columns) || has_own_keys(text.text, how.columns))) return std::nullopt;
+  return tool_of(text.text);
 }
 
-/// The table of texts that are UTF-8: of `text` alone, called `file`, or of `texts`, whose first one it is; these are from `folder`.
-ScoreTable parse_text(std::span<const NamedText> texts, std::string_view text, const std::string& file, const std::string& folder, const ScoreReading& how) {
-  CsvErrors errors(file);
-  if (text.starts_with("PAR1"))
-    fail(Exit::bad_input, "{0}: a Parquet file: write its rows as JSON lines first, such as by python3 -c \"import pandas; pandas.read_parquet('{0}').to_json('scores.jsonl', orient='records', lines=True)\"", file);
-  if (text.size() > max_scores_bytes) errors.add(1, 1, "larger than " + std::to_string(max_scores_bytes >> 20) + " MiB");
-  else check_csv_format(text, errors);
-  if (errors.any()) refuse(errors);
-  const auto by_name = format_by_name(file);
-  const bool json = is_json(text, file);
+/// Finds the tool whose files are read: that of `how.format`, else of the first text that a tool wrote. Of several texts it keeps those of the tool, and says in `note`
+/// which ones it does not.
+std::optional<ScoreFormat> keep_one_tool(std::vector<TextView>& texts, const ScoreReading& how, std::string& note) {
   std::optional<ScoreFormat> format = how.format;
-  if (!format && json && may_be_of_tool(how.columns) && !has_own_keys(text, how.columns)) format = tool_of(text);
-  if (!format) format = json ? ScoreFormat::json : by_name.value_or(ScoreFormat::csv);
+  if (format && (*format <= ScoreFormat::json || texts.size() == 1)) return format;
+  std::vector<std::optional<ScoreFormat>> tool;
+  for (const TextView& text : texts) {
+    tool.push_back(writer_of(text, how));
+    if (!format) format = tool.back();
+  }
+  if (!format || std::find(tool.begin(), tool.end(), format) == tool.end()) return format;
+  std::vector<TextView> kept;
+  std::string others;
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    if (tool[i] == format) kept.push_back(texts[i]);
+    else add_item(others, texts[i].name);
+  texts = std::move(kept);
+  if (!others.empty()) note = fmt::format("not read, without scores of {}: {}", word_of<ScoreFormat>(score_format_words, *format), others);
+  return format;
+}
+
+void check_text(const TextView& text) {
+  CsvErrors errors(text.name);
+  if (text.text.starts_with("PAR1"))
+    fail(Exit::bad_input, "{0}: a Parquet file: write its rows as JSON lines first, such as by python3 -c \"import pandas; pandas.read_parquet('{0}').to_json('scores.jsonl', orient='records', lines=True)\"", text.name);
+  if (text.text.size() > max_scores_bytes) errors.add(1, 1, "larger than " + std::to_string(max_scores_bytes >> 20) + " MiB");
+  else check_csv_format(text.text, errors);
+  if (errors.any()) refuse(errors);
+}
+
+/// The table of texts that are UTF-8; they are from `folder`.
+ScoreTable parse_texts(std::vector<TextView> texts, const std::string& folder, const ScoreReading& how) {
+  std::string note;
+  std::optional<ScoreFormat> format = keep_one_tool(texts, how, note);
+  for (const TextView& text : texts) check_text(text);
+  const auto& [file, text] = texts[0];
+  CsvErrors errors(file);
+  if (!format) format = is_json(text, file) ? ScoreFormat::json : format_by_name(file).value_or(ScoreFormat::csv);
   if (format > ScoreFormat::json) {
     refuse_columns(*format, how.columns, file);
-    std::vector<NamedText> one;
-    if (texts.empty()) one.push_back({file, std::string(text)});
-    ToolRows found = read_tool(*format, texts.empty() ? one : texts, how);
+    ToolRows found = read_tool(*format, texts, how);
     const std::size_t rows = found.rows.size();
     ListedScores source(std::move(found.rows));
     ScoreTable table = read_table(source, rows, how, errors);
     table.notes.insert(table.notes.begin(), fmt::format("read as a file of {}", word_of<ScoreFormat>(score_format_words, *format)));
     table.notes.insert(table.notes.end(), found.notes.begin(), found.notes.end());
+    if (!note.empty()) table.notes.push_back(note);
     return table;
   }
   if (texts.size() > 1)
@@ -414,7 +401,7 @@ ScoreTable parse_scores(std::string_view bytes, const std::string& file, const S
     one.push_back({file, std::string(bytes)});
     return parse_scores(std::move(one), file, how);
   }
-  return parse_text({}, bytes, file, file, how);
+  return parse_texts({{file, bytes}}, file, how);
 }
 
 ScoreTable parse_scores(std::vector<NamedText> files, const std::string& file, const ScoreReading& how) {
@@ -427,11 +414,9 @@ ScoreTable parse_scores(std::vector<NamedText> files, const std::string& file, c
     for (NamedText& text : unpacked(one.text, one.name, may_hold_scores)) texts.push_back(std::move(text));
   }
   if (texts.empty()) fail(Exit::bad_input, "{}: no file of scores in it: .csv, .tsv, .json or .jsonl{}", file, ends_in(file, ".xlsx") ? "; save the sheet as CSV" : "");
-  for (NamedText& text : texts) make_utf8(text);
-  const std::string note = keep_one_tool(texts, how.format);
-  ScoreTable table = parse_text(texts, texts[0].text, texts[0].name, file, how);
-  if (!note.empty()) table.notes.push_back(note);
-  return table;
+  std::vector<TextView> views;
+  for (NamedText& text : texts) make_utf8(text), views.push_back({text.name, text.text});
+  return parse_texts(std::move(views), file, how);
 }
 
 }  // namespace odrpo

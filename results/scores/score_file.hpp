@@ -44,6 +44,9 @@ ScoreTable parse_scores(std::vector<NamedText> texts, const std::string& file, c
 /// The format by the end of a file's name in whatever case: .tsv; .jsonl, .ndjson and .json; .csv. Nothing for other names.
 std::optional<ScoreFormat> format_by_name(std::string_view path);
 
+/// True if the file's name says JSON, or says nothing and the text begins as JSON does.
+bool is_json(std::string_view text, std::string_view file);
+
 /// Hands the file to `out` piece by piece, one row per rating. Columns: prompt_id, response_id (from 1 in each prompt), sample_id, score
 /// (one of the table's values, or "unreadable"). Also rater_id where judges have names, gold where a response has one.
 void write_scores(const ScoreTable& table, ScoreFormat format, const std::function<void(std::string_view)>& out);

@@ -30,22 +30,33 @@ bool is_full_scale(const std::vector<double>& values) {
 
 bool is_plain(double value) { return value >= 1 && value <= 10 && value == std::floor(value); }
 
-/// Do the other scores of responses that have `code` lie far from it? True where none has others. `ignored`: levels that are codes.
-bool others_are_far(const ScoreTable& table, std::size_t code, const std::vector<bool>& ignored, double distance) {
-  std::int64_t far = 0, all = 0;
+/// Calls call(sum, n) for each response that has a level: with the sum and the number of its other scores that are no codes.
+template <class Call>
+void for_each_with(const ScoreTable& table, std::size_t level_index, const std::vector<bool>& ignored, Call call) {
   for (const auto& response : table.responses) {
     bool has = false;
     double sum = 0, n = 0;
     for_each_score(table, response, [&](int level, std::uint32_t) {
       const auto k = static_cast<std::size_t>(level - 1);
-      if (k == code) has = true;
+      if (k == level_index) has = true;
       else if (!ignored[k]) sum += table.values[k], ++n;
     });
-    if (!has || n == 0) continue;
-    ++all;
-    far += std::fabs(sum / n - table.values[code]) >= distance;
+    if (has && n > 0) call(sum, n);
   }
+}
+
+/// Do the other scores of responses that have `code` lie far from it? True where none has others. `ignored`: levels that are codes.
+bool others_are_far(const ScoreTable& table, std::size_t code, const std::vector<bool>& ignored, double distance) {
+  std::int64_t far = 0, all = 0;
+  for_each_with(table, code, ignored, [&](double sum, double n) { ++all, far += std::fabs(sum / n - table.values[code]) >= distance; });
   return static_cast<double>(far) >= share_far * static_cast<double>(all);
+}
+
+/// The mean of the other scores of responses that have a level; NaN where none has others.
+double mean_beside(const ScoreTable& table, std::size_t level_index, const std::vector<bool>& ignored) {
+  double total = 0, count = 0;
+  for_each_with(table, level_index, ignored, [&](double sum, double n) { total += sum, count += n; });
+  return total / count;
 }
 
 /// The mean of the scores, and of the responses of answers that cannot be read, each with as many of these as it has.
@@ -109,6 +120,21 @@ std::string scales_text(const ScoreTable& table) {
   return fmt::format("judges score on different scales: {} up to 1, {} beyond it; numbers of all of them together mean nothing: read those of one scale (--score 'a,b', or a file of its own)", low, high);
 }
 
+/// Of a value beside the end of `scale`, such as 0 below 1..10: may it be a level? The other scores of its responses are then as far from the mean as those beside
+/// the end, or farther; those beside a code are any. Scores off the scale count as nothing.
+bool may_be_level(const ScoreTable& table, std::size_t at, const std::vector<double>& scale) {
+  const double value = table.values[at], end = value < scale.front() ? scale.front() : scale.back(), side = value < end ? 1 : -1;
+  if (side * (end - value) > 1) return false;
+  std::vector<bool> off_scale;
+  for (const double v : table.values) off_scale.push_back(std::find(scale.begin(), scale.end(), v) == scale.end());
+  double sum = 0, n = 0;
+  for (const std::uint8_t level : table.level)
+    if (level != ScoreTable::unreadable && !off_scale[level - 1u]) sum += table.values[level - 1u], ++n;
+  const auto next = static_cast<std::size_t>(std::find(table.values.begin(), table.values.end(), end) - table.values.begin());
+  const double beside = side * (mean_beside(table, at, off_scale) - sum / n), beside_end = side * (mean_beside(table, next, off_scale) - sum / n);
+  return !(beside >= std::min(beside_end, 0.0) / 2);
+}
+
 }  // namespace
 
 std::string ways_to_read(const ScoreReading& how) {
@@ -153,6 +179,7 @@ std::vector<double> possible_codes(const ScoreTable& table) {
       const bool usual = is_usual(value) && is_full_scale(scale);
       if (!(apart || usual)) continue;
       if (!others_are_far(table, at, code, 1.999 * step)) continue;
+      if (!apart && may_be_level(table, at, scale)) continue;
       code[at] = again = true;
       found.push_back(value);
       break;

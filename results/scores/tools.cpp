@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "kernels/shared/failure.hpp"
@@ -14,101 +12,11 @@
 #include "kernels/system/fail.hpp"
 #include "kernels/system/text.hpp"
 #include "results/scores/csv.hpp"
+#include "results/scores/rows.hpp"
+#include "results/scores/tool_text.hpp"
 
 namespace odrpo {
 namespace {
-
-using Json = nlohmann::json;
-
-/// An object of a file, and the line on which it begins.
-struct Item {
-  Json json;
-  long line;
-};
-struct ToolText {
-  std::string name;
-  std::vector<Item> items;  ///< objects of lines or of a list; a single document is one item
-};
-
-constexpr int deepest = 512;  ///< nested objects and lists of a tool's file; writing a value as text recurses once for each
-
-/// Refuses a text whose objects and lists nest more than `deepest`, with the place of the first that does.
-void check_depth(const NamedText& text) {
-  int depth = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.text.size(); ++i) {
-    const char c = text.text[i];
-    if (quoted && c == '\\') ++i;
-    else if (c == '"') quoted = !quoted;
-    else if (!quoted && (c == '}' || c == ']')) --depth;
-    else if (!quoted && (c == '{' || c == '[') && ++depth > deepest) {
-      const std::string_view before = std::string_view(text.text).substr(0, i);
-      const std::size_t start = before.rfind('\n') + 1;  // npos + 1 is 0
-      fail(Exit::bad_input, "{}:{}:{}: error: objects and lists nest more than {} deep", text.name,
-           std::count(before.begin(), before.end(), '\n') + 1, i - start + 1, deepest);
-    }
-  }
-}
-
-/// Replaces numbers that JSON lacks and Python writes bare (NaN, Infinity) by null. A bare infinity thus counts as a missing score; as a
-/// text it is a mistake. Nothing is changed inside strings.
-std::string without_bare_numbers(std::string_view text) {
-  std::string out;
-  out.reserve(text.size() + text.size() / 8);
-  bool quoted = false;
-  for (std::size_t i = 0; i < text.size();) {
-    std::size_t taken = 1;
-    if (quoted && text[i] == '\\') taken = 2;
-    else if (text[i] == '"') quoted = !quoted;
-    else if (!quoted && (text[i] == '-' || text[i] == 'I' || text[i] == 'N'))
-      for (const std::string_view word : {"-Infinity", "Infinity", "-NaN", "NaN"})
-        if (text.substr(i).starts_with(word)) {
-          out += "null", i += word.size(), taken = 0;
-          break;
-        }
-    out += text.substr(std::min(i, text.size()), taken);
-    i += taken;
-  }
-  return out;
-}
-
-/// Parses a text, also with the bare numbers of Python; discarded where it is no JSON.
-Json parsed(std::string_view text) {
-  Json json = Json::parse(text.begin(), text.end(), nullptr, false);
-  if (!json.is_discarded()) return json;
-  const std::string plain = without_bare_numbers(text);
-  return Json::parse(plain.begin(), plain.end(), nullptr, false);
-}
-
-/// A member at a path of keys; null where one of them lacks.
-const Json& member(const Json& json, std::initializer_list<const char*> path) {
-  static const Json none;
-  const Json* at = &json;
-  for (const char* key : path) {
-    if (!at->is_object() || !at->contains(key)) return none;
-    at = &(*at)[key];
-  }
-  return *at;
-}
-
-/// Text of a scalar; of other values their JSON.
-std::string text_of(const Json& json) {
-  if (json.is_null()) return "";
-  return json.is_string() ? json.get<std::string>() : json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-/// An id for a text: 16 hexadecimal digits (FNV-1a). "t" in front keeps it a text.
-std::string id_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return fmt::format("t{:016x}", hash);
-}
-
-/// The score that a value is: numbers as they are, true and false 1 and 0, null blank, texts as they are.
-std::string score_of(const Json& json) {
-  if (json.is_boolean()) return json.get<bool>() ? "1" : "0";
-  return text_of(json);
-}
 
 /// True if a text begins as a date does: "2026-11-25".
 bool is_date(std::string_view text) {
@@ -151,6 +59,11 @@ std::optional<std::pair<std::string, long>> rollout_of(const std::string& uid) {
   return std::pair(uid.substr(0, last), *output);
 }
 
+struct ToolText {
+  std::string name;
+  std::vector<ToolItem> items;
+};
+
 class Reader {
  public:
   Reader(std::span<const ToolText> texts, const ScoreReading& how) : texts_(texts), how_(how), judges_(texts.size()) {}
@@ -171,7 +84,7 @@ class Reader {
   template <class Use>
   void each(Use use) {
     for (std::size_t file = 0; file < texts_.size(); ++file)
-      for (const Item& item : texts_[file].items) use(item.json, item.line, file);
+      for (const ToolItem& item : texts_[file].items) use(item.json, item.line, file);
   }
   /// The key of the score that the user named, else `usual`.
   std::string key(const char* usual) const { return how_.columns.score == ScoreColumns{}.score ? usual : how_.columns.score; }
@@ -386,7 +299,7 @@ void Reader::nemo_rl() {
   std::size_t groups = 0, least = 0, most = 0;
   for (const ToolText& text : texts_) {
     std::vector<std::string> content;
-    for (const Item& item : text.items) content.push_back(text_of(member(item.json, {"content"})));
+    for (const ToolItem& item : text.items) content.push_back(text_of(member(item.json, {"content"})));
     std::vector<std::size_t> common;
     for (std::size_t i = 1; i < content.size(); ++i)
       common.push_back(static_cast<std::size_t>(
@@ -468,27 +381,6 @@ const std::vector<Tool>& tools() {
   return all;
 }
 
-/// The objects of a text: a document, the elements of a list, or an object a line.
-std::vector<Item> items_of(const NamedText& text) {
-  check_depth(text);
-  std::vector<Item> items;
-  Json whole = parsed(text.text);
-  if (whole.is_array()) {
-    for (Json& item : whole) items.push_back({std::move(item), 1});
-    return items;
-  }
-  if (!whole.is_discarded()) {
-    items.push_back({std::move(whole), 1});
-    return items;
-  }
-  JsonItems lines(text.text);
-  for (std::string_view line = lines.next(); !line.empty(); line = lines.next()) {
-    items.push_back({parsed(line), lines.line()});
-    if (!items.back().json.is_object()) fail(Exit::bad_input, "{}:{}:1: error: this line is no JSON object", text.name, lines.line());
-  }
-  return items;
-}
-
 bool has_keys(const Json& json, const std::vector<const char*>& keys) {
   return json.is_object() && std::all_of(keys.begin(), keys.end(), [&](const char* key) { return json.contains(key); });
 }
@@ -508,23 +400,20 @@ void choose_judges(ToolRows& rows, const std::string& wanted, const std::string&
 }  // namespace
 
 std::optional<ScoreFormat> tool_of(std::string_view text) {
-  JsonItems items(text);
-  const std::string_view first = items.next();
-  Json json = parsed(first);
-  if (json.is_discarded() && text.find_first_not_of(" \t\r\n\xef\xbb\xbf") != std::string_view::npos && first.starts_with('{')) json = parsed(text);
+  const Json json = first_object(text);
   for (const Tool& tool : tools())
     for (const auto& keys : tool.keys)
       if (has_keys(json, keys)) return tool.format;
   return std::nullopt;
 }
 
-ToolRows read_tool(ScoreFormat format, std::span<const NamedText> texts, const ScoreReading& how) {
+ToolRows read_tool(ScoreFormat format, std::span<const TextView> texts, const ScoreReading& how) {
   const auto tool = std::find_if(tools().begin(), tools().end(), [&](const Tool& t) { return t.format == format; });
   const std::string_view word = word_of<ScoreFormat>(score_format_words, format);
   std::vector<ToolText> read;
-  for (const NamedText& text : texts) {
+  for (const TextView& text : texts) {
     read.push_back({text.name, items_of(text)});
-    const auto good = [&](const Item& item) { return std::any_of(tool->keys.begin(), tool->keys.end(), [&](const auto& keys) { return has_keys(item.json, keys); }); };
+    const auto good = [&](const ToolItem& item) { return std::any_of(tool->keys.begin(), tool->keys.end(), [&](const auto& keys) { return has_keys(item.json, keys); }); };
     if (std::none_of(read.back().items.begin(), read.back().items.end(), good))
       fail(Exit::bad_input, "{}:1:1: error: no file of {}: no object has the keys {}", text.name, word, joined(tool->keys[0]));
   }

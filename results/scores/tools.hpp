@@ -28,7 +28,7 @@ struct ToolRows {
 
 /// The rows of the texts, which are one run of the tool each, in the order of the texts. `how.columns.score` names the judges, metrics or keys that are read ("a,b" or
 /// "a*"); as it is by default: all of them. Failure bad_input with file:line where a text is not of the format, or has no score.
-ToolRows read_tool(ScoreFormat format, std::span<const NamedText> texts, const ScoreReading& how);
+ToolRows read_tool(ScoreFormat format, std::span<const TextView> texts, const ScoreReading& how);
 
 /// Rows of a tool as a source for the table (CsvScores, JsonScores).
 class ListedScores {

@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "kernels/shared/words.hpp"
-#include "results/scores/rows.hpp"
+#include "results/scores/reading.hpp"
 #include "results/stats/aggregate_metrics.hpp"
 #include "results/stats/bootstrap.hpp"
 #include "results/stats/statistics.hpp"
 
 namespace odrpo {
 
-// A CSV file with one row per run. Its columns give the cell, task and unit of the run, and its value.
+// A file with one row per run, CSV or JSON. Its columns, or keys, give the cell, task and unit of the run, and its value.
 
 /// Names of columns, as the header writes them.
 struct RunColumns {
@@ -25,9 +25,7 @@ struct RunColumns {
   std::vector<std::string> cell;  ///< what is compared; a cell is a combination of their texts
   std::string value;
   std::vector<std::string> task;  ///< columns that name the task; none = all runs are of one task
-  std::vector<std::string> missing{};  ///< texts that also mean "no value" (ScoreReading::missing)
-  IdSpelling ids = IdSpelling::unset;  ///< how numbers as names of units, cells and tasks are read
-  char separator = 0;                  ///< between fields; 0 = found from the text
+  ScoreReading reading{};         ///< its `missing`, `map`, `ids` and `separator`; how numbers as names of units, cells and tasks are read
 };
 
 /// The runs that have a value. Texts are those of the file, without quotes.
@@ -51,7 +49,8 @@ struct RunTable {
   std::vector<std::string> notes{};   ///< about skipped lines, separators and decimal commas of the file
 };
 
-/// Reads the columns from CSV text. Failure `usage`, one line per mistake, for columns that the header lacks (with a suggestion). Failure
+/// Reads the columns from CSV text with a header, or the keys from JSON objects, a line each or of a list (is_json). Values are read as scores are (ScoreTexts): N/M
+/// is N where all have one M and none is larger. Failure `usage`, one line per mistake, for columns that the header lacks (with a suggestion). Failure
 /// `bad_input` with one `file:line:column: error: …` for each of up to 20 mistakes. Those of the file: no CSV, a column that stands twice, a
 /// wrong number of fields, a run given twice, no value at all. Those of a field: a value that is text or infinite; an empty unit, cell or
 /// task.

@@ -3,7 +3,7 @@
 import csv, gzip, io, json, os, subprocess, zipfile
 
 import checks
-from checks import check, near, program
+from checks import check, flowed, near, program
 
 
 def call(*arguments):
@@ -138,6 +138,7 @@ smooth = "prompt_id,response_id,sample_id,score\n" + "".join(f"{p},{r},{s},{(p *
 refused(save("smooth.csv", smooth), says="--round 0.1 or --bins 10 makes levels")
 rounded = analyzed("smooth.csv", "--round", ".1")
 check(rounded["scale"] == "0..1 by 0.1" and "scores are rounded to multiples of 0.1" in rounded["notes"], f"{rounded['scale']} {rounded['notes']}")
+check(flowed(call("judge", "analyze", "smooth.csv", "--round", ".1").stdout).startswith("smooth.csv: scores are rounded to multiples of 0.1; 20 prompts,"), "the first line says so")
 binned = analyzed("smooth.csv", "--bins", "10")
 check(len(binned["values"]) == 10 and any("10 bins of equal width from" in note for note in binned["notes"]), f"{binned['values']} {binned['notes']}")
 refused("smooth.csv", "--bins", "1", says="--bins is \"1\": a whole number 2..100 is wanted")
@@ -218,11 +219,11 @@ rl = analyzed(save("traces.jsonl", lines(prime)))
 check((rl["prompts"], rl["responses"], rl["scores"], rl["missing"], sorted(rl["judges"])) == (3, 12, 15, 9, ["format", "judge"]), f"prime-rl: {rl['scores']} {rl['missing']}")
 results = [{"example_id": e, "rollout_number": n, "reward": (e + n) % 4, "metrics": {}} for e in range(4) for n in range(3)]
 check(analyzed(save("verifiers.jsonl", lines(results)))["responses"] == 12, "verifiers")
-nemo = [{"content": f"system prompt of all.\nQuestion {'abcdef'[g] * 9} and what follows of it?\nanswer {i}{g * i} ends", "rewards": float(i % 3), "idx": g * 4 + i, "token_ids": [1, 2, 3]} for g in range(5) for i in range(4)]
+nemo = [{"content": f"system prompt of all.\nQuestion {'abcdef'[g] * 9} and what follows of it?\nanswer {i}{g * i} ends", "rewards": float(i % 3), "idx": g * 4 + i, "token_ids": [1, 2, 3], "logprobs": {"a": [1]}} for g in range(5) for i in range(4)]
 found = analyzed(save("train_data_step1.jsonl", lines(nemo)))
 check((found["prompts"], found["responses"]) == (5, 20), f"NeMo RL: {found['prompts']}")
 refused(save("odd.jsonl", lines(nemo[:7])), says="where a prompt's rows begin cannot be told")
-refused("plain.csv", "--format", "promptfoo", says="plain.csv:1:1: error: this line is no JSON object")
+refused("plain.csv", "--format", "promptfoo", says="plain.csv:1:1: error: this is no JSON object")
 refused("lines.jsonl", "--format", "promptfoo", says="no file of promptfoo: no object has the keys results, evalId")
 refused("plain.csv", "--format", "prompfoo", says='--format is "prompfoo"')
 os.makedirs("empty", exist_ok=True)

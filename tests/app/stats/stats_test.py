@@ -85,6 +85,33 @@ for part in ("cells", "differences", "contrasts"):
 check(call("runs.csv", *flags) == call("runs.csv", *flags), "two calls")
 check(call("runs.csv", *flags) != call("runs.csv", *flags, "--seed", "2"), "another seed")
 
+# --- the same runs as JSON lines, as a list, with keys in an object, as shares of one whole, and as words
+objects = [{"seed": s, "how": {"estimator": e}, "votes": v, "gain": g, "more": [1]} for (s, e, v), g in gain.items()]
+nested = [arg.replace("estimator", "how.estimator") for arg in flags]
+for name, text in (("runs.jsonl", "\n".join(map(json.dumps, objects))), ("list.json", json.dumps(objects, indent=1)), ("runs.txt", json.dumps(objects))):
+    open(name, "w").write(text)
+    check(json.loads(call(name, *nested, "--format", "json").replace("how.estimator", "estimator").replace(name, "runs.csv")) == found, name)
+write("shares.csv", [(s, e, v, f"{g}/100") for (s, e, v), g in gain.items()])
+shares = json.loads(call("shares.csv", *flags, "--format", "json"))
+check(shares["cells"] == found["cells"] and shares["notes"] == ["note: 120 scores are written as N/100 and read as N"], f"shares: {shares['notes']}")
+write("passed.csv", [(s, e, v, "pass" if g > 70 else "fail") for (s, e, v), g in gain.items()])
+for c in json.loads(call("passed.csv", *BASE, "--map", "pass=1,fail=0", "--format", "json"))["cells"]:
+    near(c["mean"]["value"], mean([g > 70 for g in cell(c["cell"]["estimator"], int(c["cell"]["votes"]))]), "words as values", 1e-12)
+write("wholes.csv", [(0, "a", 1, "8/10"), (1, "a", 1, "3/5")])
+call("wholes.csv", *BASE, code=8, words='wholes.csv:2:7: error: gain "8/10": a number is wanted, or N/M with one M in the whole file and no value above it')
+write("above.csv", [(0, "a", 1, "8/10"), (1, "a", 1, 11)])
+call("above.csv", *BASE, code=8, words="no value above it")
+for text, words in (('{"seed": 1, "estimator": "a", "votes": 1, "gain": 2}\n{"seed": 2, "estimator": "a", "votes": 1}', 'bad.jsonl:2:1: error: no key "gain"'),
+                    ('{"seed": 1, "estimator": "a", "votes": 1, "gain": [2]}', "bad.jsonl:1:43: error: gain is a list: a number or a text is wanted"),
+                    ('{"seed": 1, "estimator": "a", "votes": 1, "gain": 2', "bad.jsonl:1:"),
+                    ('[{"seed": 1, "estimator": "a", "votes": 1, "gain": 2}', "the file is cut off"),
+                    ('{"seed": 1, "estimator": "a", "votes": 1, "gain": 2, "gain": 3}', 'key "gain" stands twice'),
+                    ("", "nothing in it"), ("[]", "nothing in it"), ("[3]", "an object is wanted")):
+    open("bad.jsonl", "w").write(text)
+    call("bad.jsonl", *BASE, code=8, words=words)
+open("bad.jsonl", "w").write('{"seed": 1, "a": {"estimator": 1}, "votes": 1, "gain": 2}')
+call("bad.jsonl", *BASE, code=2, words='--cell: bad.jsonl has no column "estimator"')
+
 # --- tasks: rliable's aggregates
 tasks = json.loads(call("runs.csv", "--unit", "seed", "--cell", "estimator", "--task", "votes", "--value", "gain", "--baseline", "grpo",
                         "--interval", "percentile", "--resamples", "1000", "--level", "0.9", "--format", "json"))

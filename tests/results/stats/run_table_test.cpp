@@ -86,7 +86,7 @@ TEST_CASE("mistakes in runs are told at their places, all at once") {
   rejected(header + "1,a,1,\n", "no run below the header has a value");
   rejected("1,2,3,4\n5,6,7,8\n", "f.csv:1:1: error: data where the header was expected");
   RunColumns commas = columns;
-  commas.separator = ',';
+  commas.reading.separator = ',';
   rejected("seed;estimator;votes;gain\n1;a;1;2\n", "columns separated by semicolons", commas);
   rejected(std::string("\xff\xfe\0\xd8", 4), "UTF-16 with a surrogate that is no pair");
   rejected("seed,estimator,votes,gain,gain\n1,a,1,2,3\n", "f.csv:1:27: error: column \"gain\" stands twice");

@@ -1,0 +1,103 @@
+// Implements tool_text.hpp.
+#include "results/scores/tool_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
+#include "results/scores/rows.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr int deepest = 512;  ///< nested objects and lists of a tool's file; writing a value as text recurses once for each
+
+/// Refuses a text whose objects and lists nest more than `deepest`, with the place of the first that does.
+void check_depth(const TextView& text) {
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.text.size(); ++i) {
+    const char c = text.text[i];
+    if (quoted && c == '\\') ++i;
+    else if (c == '"') quoted = !quoted;
+    else if (!quoted && (c == '}' || c == ']')) --depth;
+    else if (!quoted && (c == '{' || c == '[') && ++depth > deepest) {
+      const std::string_view before = text.text.substr(0, i);
+      const std::size_t start = before.rfind('\n') + 1;  // npos + 1 is 0
+      fail(Exit::bad_input, "{}:{}:{}: error: objects and lists nest more than {} deep", text.name,
+           std::count(before.begin(), before.end(), '\n') + 1, i - start + 1, deepest);
+    }
+  }
+}
+
+/// Lists with a number for each token, which trainers write beside the texts and no reader wants.
+constexpr std::string_view token_lists[] = {"token_ids", "prompt_token_ids", "completion_token_ids", "input_ids", "prompt_ids", "completion_ids", "prompt_mask",
+                                            "completion_mask", "token_loss_mask", "logprobs", "generation_logprobs", "prev_logprobs", "completion_logprobs"};
+
+/// False for the keys of lists of tokens: the parser then leaves them out.
+bool keeps(int, Json::parse_event_t event, Json& value) {
+  return event != Json::parse_event_t::key ||
+         std::find(std::begin(token_lists), std::end(token_lists), value.get_ref<const std::string&>()) == std::end(token_lists);
+}
+
+/// Parses a text, also with the numbers that JSON lacks and Python writes bare, as null: an infinite one too. Discarded where it is no JSON.
+Json parsed(std::string_view text) {
+  Json json = Json::parse(text.begin(), text.end(), keeps, false);
+  if (!json.is_discarded()) return json;
+  const std::string plain = without_bare(text, {"-Infinity", "Infinity", "-NaN", "NaN"});
+  return Json::parse(plain.begin(), plain.end(), keeps, false);
+}
+
+}  // namespace
+
+Json first_object(std::string_view text) {
+  const std::string_view first = JsonItems(text).next();
+  Json json = parsed(first);
+  return json.is_discarded() && first.starts_with('{') && first.size() < text.size() ? parsed(text) : json;
+}
+
+std::vector<ToolItem> items_of(const TextView& text) {
+  check_depth(text);
+  JsonItems parts(text.text);
+  std::vector<ToolItem> items;
+  for (std::string_view part = parts.next(); !part.empty(); part = parts.next()) {
+    items.push_back({parsed(part), parts.line()});
+    if (items.back().json.is_object()) continue;
+    if (items.size() == 1 && part.starts_with('{'))  // the first line of a document of several
+      if (Json whole = parsed(text.text); whole.is_object()) return items.back().json = std::move(whole), items;
+    fail(Exit::bad_input, "{}:{}:1: error: this is no JSON object", text.name, parts.line());
+  }
+  if (parts.is_cut()) fail(Exit::bad_input, "{}:{}:1: error: the list ends behind this object without ]: the file is cut off", text.name, parts.line());
+  return items;
+}
+
+const Json& member(const Json& json, std::initializer_list<const char*> path) {
+  static const Json none;
+  const Json* at = &json;
+  for (const char* key : path) {
+    if (!at->is_object() || !at->contains(key)) return none;
+    at = &(*at)[key];
+  }
+  return *at;
+}
+
+std::string text_of(const Json& json) {
+  if (json.is_null()) return "";
+  return json.is_string() ? json.get<std::string>() : json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string score_of(const Json& json) {
+  if (json.is_boolean()) return json.get<bool>() ? "1" : "0";
+  return text_of(json);
+}
+
+std::string id_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return fmt::format("t{:016x}", hash);
+}
+
+}  // namespace odrpo
