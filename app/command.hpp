@@ -235,6 +235,7 @@ struct ExplainOptions {
   int k = 0;          ///< size of the subsets that max-at-k compares; 0 = 2
   std::string model;  ///< the judge of posterior estimators: a rater's word or a judge's file
   std::string floor;  ///< "posterior" or levels; empty = EstimatorConfig's
+  std::string command;  ///< a program that is asked for the advantages too; empty = none
   bool json = false, verbose = false;
 };
 int explain(const ExplainOptions&);

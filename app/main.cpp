@@ -195,6 +195,7 @@ struct Commands {
         ->type_name("K");
     repeated(*c, "--values", explain.values, "what the levels are worth, ascending, e.g. 1,2,12 (default: 1..K)", "R,R");
     repeated(*c, "--estimator", explain.estimators, "word of `list estimators`; may be repeated", "WORD");
+    c->add_option("--command", explain.command, "a program that computes advantages, as `command` of a suite names it: it is started and asked too")->type_name("CMD");
     repeated(*c, "--compat", explain.compat, "word of `list compat`; may be repeated (default: all)", "WORD");
     c->add_option("--median", explain.median, "what gini-median reads: lower (default), mid, upper or a number")->type_name("RULE");
     c->add_option("--origin", explain.origin, "maxrl: scores as given (1, default) or less one (0)")->check(whole(0, 1))->type_name("0|1");

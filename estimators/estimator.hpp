@@ -206,6 +206,24 @@ inline constexpr std::string_view no_posterior_values =
     "a posterior score is a mean over qualities, and the value of a mean is not the mean of the values";
 inline constexpr std::string_view no_bit_values = "the bits of a score count 1, 2, 4, ..., whatever its level is worth";
 
+/// Where the advantages come from: a form of this file, or a program of the user's (estimators/outside/program.hpp).
+enum class Outside { none, command };
+/// The word that `base` has for an estimator of another program.
+inline constexpr std::string_view command_word = "command";
+
+/// What another program answers: advantages of scores, which are then whitened and masked like those of a form; or what the update uses as it is.
+enum class OutsideKind { scores, final };
+inline constexpr Word<OutsideKind> outside_kind_words[] = {
+    {OutsideKind::scores, "scores", "advantages of each group, which `whiten`, `dead_groups` and missing scores then treat like those of a form"},
+    {OutsideKind::final, "final", "the advantages that the update uses as they are; null leaves a response out"},
+};
+/// What an answer may depend on: the request alone, or also the requests before it in the run.
+enum class OutsideState { none, run };
+inline constexpr Word<OutsideState> outside_state_words[] = {
+    {OutsideState::none, "none", "an answer depends on its request alone (checked by sending some batches twice)"},
+    {OutsideState::run, "run", "it may depend on the run's requests since its `begin`; such a run does not go on from a checkpoint"},
+};
+
 /// An estimator as a suite sets it. The defaults are the paper's: ddof 0, eps 0. Whatever is set, a group of two or more equal rewards gets
 /// zeros, and a level that all or none of them reach adds zero.
 struct EstimatorConfig {
@@ -221,6 +239,13 @@ struct EstimatorConfig {
   Compat compat = Compat::paper;  ///< system that sets centre, ddof, eps, leave-one-out and guards, of rewards or of every level
   int origin = 1;                 ///< maxrl only: 1 = scores as given (1..K), 0 = scores less one (0..K-1)
   std::vector<double> values{};   ///< [K] what the levels are worth, ascending; empty = 1..K (estimators/level_values.hpp)
+  Outside outside = Outside::none;  ///< if not none, `form` and its keys count for nothing
+  std::string command{};            ///< the other program and its arguments, quoted as for a shell
+  std::string folder{};             ///< where it runs; empty = the current folder. Not part of what the estimator is
+  std::string files{};              ///< the files that the command names, with their SHA-256, a line each
+  OutsideKind kind = OutsideKind::scores;
+  OutsideState state = OutsideState::none;
+  double deadline = 60;           ///< seconds for each answer
   int k = 2;                      ///< max-at-k and max-at-k-centred only: size of the compared subsets of a group, 2..G-1
   bool posterior = false;         ///< scores are replaced by posterior means of quality first (estimators/posterior/posterior.hpp); not odrpo
   std::string model{own_rater};   ///< posterior only: the judge that the posterior assumes; own_rater = the run's own judge
@@ -247,8 +272,10 @@ constexpr OnlyIf read_by_form(FormKeys key, std::string_view why) {
 inline constexpr OnlyIf ddof_only = read_by_form(FormKeys::ddof, "only grpo divides by a standard deviation with ddof");
 inline constexpr OnlyIf eps_only = read_by_form(FormKeys::eps, "it has no denominator");
 inline constexpr OnlyIf k_only = read_by_form(FormKeys::k, "it compares no subsets");
+inline constexpr OnlyIf outside_only = base_is({command_word}, "its advantages come from no other program");
+inline constexpr OnlyIf inside_only = base_is_not(command_word, "another program computes the advantages");
 inline constexpr OnlyIf values_only = base_is_not("rank-grpo", no_rank_values) && base_is_not("posterior*", no_posterior_values) &&
-                                      base_is_not("odrpo-bitwise*", no_bit_values);
+                                      base_is_not("odrpo-bitwise*", no_bit_values) && inside_only;
 inline constexpr OnlyIf median_only = base_is({"odrpo-gini-median*"}, "only the weight gini-median has a median");
 inline constexpr OnlyIf posterior_only = base_is({"posterior*"}, "only posterior estimators have a model of the judge");
 inline constexpr OnlyIf keep_only = posterior_only && word_is("prior", prior_words, {PriorRule::following, PriorRule::moments});
@@ -272,7 +299,8 @@ void describe(V& v, EstimatorConfig& c) {
   v.word("running", c.running, std::span<const Word<RunningKind>>(running_words), "how median = \"running\" forgets", running_only);
   v.integer("window", c.window, 1, 1 << 24, "scores that running = \"window\" remembers", window_only);
   v.number("rho", c.rho, 0.0, 1.0, "share of the old value that running = \"ema\" keeps", rho_only);
-  v.word("compat", c.compat, std::span<const Word<Compat>>(compat_words), "whose conventions: centre, ddof, eps, leave-one-out, guards");
+  v.word("compat", c.compat, std::span<const Word<Compat>>(compat_words), "whose conventions: centre, ddof, eps, leave-one-out, guards",
+         inside_only);
   v.integer("origin", c.origin, 0, 1, "maxrl: scores (or `values`) as given, 1..K, or less one, 0..K-1");
   v.numbers("values", c.values, -most_level_value, most_level_value,
             "what the levels 1..K are worth: K ascending numbers R_1..R_K, a score of 0 is worth 0; unset = 1..K", values_only);
@@ -285,7 +313,14 @@ void describe(V& v, EstimatorConfig& c) {
                    "what the deviation D that posterior scores are divided by is raised to, sqrt(D^2 + floor^2): levels, or \"posterior\": what "
                    "their posterior leaves open",
                    floor_only);
+  v.name("command", c.command, "a program that computes the advantages, with its arguments: \"python3 mine.py\"", outside_only);
+  v.word("kind", c.kind, std::span<const Word<OutsideKind>>(outside_kind_words), "what the program's numbers are", outside_only);
+  v.word("state", c.state, std::span<const Word<OutsideState>>(outside_state_words), "what an answer of the program may depend on", outside_only);
+  v.number("deadline", c.deadline, 0.01, 86400.0, "seconds that the program has for each answer", outside_only);
 }
+
+/// True if another program computes the advantages that the update uses as they are.
+inline bool answers_are_final(const EstimatorConfig& c) { return c.outside != Outside::none && c.kind == OutsideKind::final; }
 
 /// Parses a catalogue word: `grpo`, `odrpo(maxrl)`, `odrpo-gini-median(grpo)`, … ('-' = '_', no spaces); nullopt if it is unknown.
 /// `posterior(x)` applies the form x to posterior scores, for every x but odrpo and odrpo-bitwise.

@@ -160,7 +160,8 @@ RunRecord train_loop(const typename W::Problem& problem, const std::atomic<bool>
   const std::atomic<bool> never{false};
   std::optional<Run<W>> run(problem);
   if (const std::string why = run->world.begin(stop); !why.empty()) return failed_record(spec, why);
-  Checkpoints<Run<W>> checkpoints(store, spec, problem.by());
+  const CheckpointStore none;  // another program's memory of the run is in no checkpoint
+  Checkpoints<Run<W>> checkpoints(spec.estimator.outside != Outside::none && spec.estimator.state == OutsideState::run ? none : store, spec, problem.by());
   if (!checkpoints.resume(*run))  // the checkpoint does not fit, and the run may be half loaded
     if (const std::string why = run.emplace(problem).world.begin(stop); !why.empty()) return failed_record(spec, why);
   if (counted) counted->begin(run->t);

@@ -26,6 +26,7 @@ void PromptOrder::choose(const RandomStages& random, std::uint64_t key, int t, s
 }
 
 Whitening whitening_of(const RunSpec& spec) {
+  if (answers_are_final(spec.estimator)) return {};
   switch (spec.learn.whiten) {
     case Whiten::none: break;
     case Whiten::response: return {true, WhitenScale::added, spec.learn.whiten_ddof, spec.learn.whiten_eps};
@@ -50,10 +51,15 @@ RewardBatch make_rewards(const RunSpec& spec, const BatchEstimator& estimator, c
   if (b.kind.real) b.reward.resize(rollouts);
   else b.score.resize(rollouts * b.kind.votes);
   if (b.kind.members > 1) b.of_vote.resize(b.score.size());
-  if (b.kind.gaps || learn.dead_groups == DeadGroups::drop || leaves_pivot(spec.estimator.form)) b.mask.resize(rollouts);
+  if (b.kind.gaps || learn.dead_groups == DeadGroups::drop || leaves_pivot(spec.estimator.form) || answers_are_final(spec.estimator)) b.mask.resize(rollouts);
   b.raw.resize(rollouts);
   b.advantage.resize(rollouts);
   return b;
+}
+
+void begin_outside(const RunSpec& spec, RewardBatch& b) {
+  if (!b.outside.program) return;
+  b.outside.program->begin({spec.id, spec.estimator_name, spec.seed, b.kind.levels, spec.learn.batch, spec.learn.rollouts, spec.votes, spec.learn.steps});
 }
 
 void begin_batch(RewardBatch& b) {
@@ -105,19 +111,34 @@ void estimate_posterior(const LearnConfig& learn, RewardBatch& b) {
   b.estimator.real(b.value.data(), b.floor.data(), learn.batch, b.raw.data());
 }
 
+/// Asks the program for raw advantages. Where its answers are final, those that it leaves out take no part.
+void ask_program(const RunSpec& spec, std::span<const std::uint32_t> prompts, std::span<const int> tokens, RewardBatch& b) {
+  OutsideCall& call = b.outside;
+  call.score.clear();
+  if (b.kind.real) call.score.assign(b.reward.begin(), b.reward.end());
+  else
+    for (const std::uint8_t s : b.score) call.score.push_back(s == no_score ? __builtin_nan("") : s);
+  call.answer.resize(call.score.size());
+  call.program->advantages({call.step, prompts, spec.learn.rollouts, call.score, tokens}, call.answer);
+  for (std::size_t i = 0; i < b.raw.size(); ++i) b.raw[i] = call.answer[i] == call.answer[i] ? static_cast<float>(call.answer[i]) : 0.0f;
+  if (!answers_are_final(spec.estimator)) return;
+  for (std::size_t i = 0; i < b.mask.size(); ++i) b.mask[i] = call.answer[i] == call.answer[i];
+}
+
 }  // namespace
 
 void estimate_advantages(const RunSpec& spec, const EstimatorStages& stages, const Whitening& whitening, RewardBatch& b,
-                         std::span<const int> tokens) {
+                         std::span<const std::uint32_t> prompts, std::span<const int> tokens) {
   const LearnConfig& learn = spec.learn;
   const bool apart = b.kind.votes > 1, members = b.kind.members > 1;
   float* out = members ? b.of_vote.data() : b.raw.data();
-  if (b.posterior) estimate_posterior(learn, b);
+  if (b.outside.program) ask_program(spec, prompts, tokens, b);
+  else if (b.posterior) estimate_posterior(learn, b);
   else if (b.kind.real) b.estimator.real(b.reward.data(), learn.batch, out);
   else if (b.kind.gaps) b.estimator.with_gaps(stages, b.score.data(), learn.batch, out);
   else b.estimator(stages, b.score.data(), learn.batch, out);
   if (members) average_votes(b);
-  if (!b.mask.empty()) {
+  if (!b.mask.empty() && !answers_are_final(spec.estimator)) {
     const bool drop = learn.dead_groups == DeadGroups::drop, pivots = leaves_pivot(spec.estimator.form);
     if (apart) fill_mask_by_votes(learn, drop, b);
     else with_rewards(b, [&](const auto& seen) {

@@ -7,6 +7,7 @@
 
 #include "config/catalogue/catalogue.hpp"
 #include "estimators/batch.hpp"
+#include "estimators/outside/program.hpp"
 #include "estimators/running_median.hpp"
 #include "kernels/random_batch.hpp"
 #include "train/worlds/posterior_batch.hpp"
@@ -31,6 +32,13 @@ class PromptOrder {
 /// The whitening of advantages that the run's config asks for.
 Whitening whitening_of(const RunSpec& spec);
 
+/// The program that computes the advantages of a run, and what it is told of a batch besides the rewards.
+struct OutsideCall {
+  std::shared_ptr<OutsideProgram> program{};  ///< null: none does
+  int step = 0;
+  std::vector<double> score{}, answer{};  ///< [B][G] scratch
+};
+
 /// Rewards and advantages of a batch of B prompts with G rollouts each, [B][G]. With kind.members = N > 1, each of a response's N votes is
 /// a member of its prompt's group, which then has G N scores. A response's advantage is then the mean over its votes that are not missing.
 struct RewardBatch {
@@ -45,6 +53,7 @@ struct RewardBatch {
   std::vector<double> value{};                ///< [B][G] posterior scores; empty when there are none, or a table gives the advantages
   std::vector<double> floor{};                ///< [B] floor_squared() (estimators/estimator.hpp) of each group's divisor
   std::vector<float> of_vote{};               ///< [B][G][N] advantages of votes; empty when votes are no members of a group
+  OutsideCall outside{};                      ///< of an estimator that is another program
   std::vector<int> first_judge{};             ///< [B] judge who answers the first call about a prompt's responses; empty if not needed
 
   const std::uint8_t* mask_or_null() const { return mask.empty() ? nullptr : mask.data(); }
@@ -52,12 +61,14 @@ struct RewardBatch {
 /// Makes a batch's memory. `estimator`: made for the run's levels and rollouts. `posterior`: tables of a posterior estimator; else empty.
 RewardBatch make_rewards(const RunSpec& spec, const BatchEstimator& estimator, const PosteriorTables& posterior);
 
+/// Call before the first step: opens the run in the program of its estimator, if it has one. Failure `runs_failed` where that goes wrong.
+void begin_outside(const RunSpec& spec, RewardBatch& b);
 /// Call before each batch: makes what earlier batches showed take effect, in the running median and in the prior of posterior scores.
 void begin_batch(RewardBatch& b);
-/// Computes advantages from the rewards, fills the mask of responses that take part, and whitens. `tokens`: length of each response; empty
-/// = one token each, as in the bandit.
+/// Computes advantages from the rewards, fills the mask of responses that take part, and whitens. `prompts`: of the batch. `tokens`: length of each
+/// response; empty = one token each, as in the bandit. Failure `runs_failed` where another program computes them, and does not.
 void estimate_advantages(const RunSpec& spec, const EstimatorStages& stages, const Whitening& whitening, RewardBatch& b,
-                         std::span<const int> tokens = {});
+                         std::span<const std::uint32_t> prompts, std::span<const int> tokens = {});
 /// Call after each batch: updates the running median by its rewards, for later batches.
 void end_batch(RewardBatch& b);
 

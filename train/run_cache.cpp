@@ -17,6 +17,7 @@
 #include "envs/bandit/world.hpp"
 #include "estimators/batch.hpp"
 #include "estimators/estimator.hpp"
+#include "estimators/outside/program.hpp"
 #include "estimators/posterior/posterior.hpp"
 #include "kernels/group_table.hpp"
 #include "train/worlds/posterior_batch.hpp"
@@ -152,6 +153,8 @@ struct RunCache::Latest {
   LatestValue<const HistogramTable> posterior_table;
   LatestValue<const WarmStart> start;
   LatestValue<SharedEstimator> estimator;
+  std::mutex outside_mutex;
+  std::map<std::string, std::shared_ptr<OutsideProgram>> outside;
 };
 RunCache::RunCache() : state_(std::make_shared<State>()), latest_(std::make_unique<Latest>()) {}
 RunCache::RunCache(const RunCache& other) : threads(other.threads), state_(other.state_), latest_(std::make_unique<Latest>()) {}
@@ -186,9 +189,20 @@ std::shared_ptr<const BatchEstimator> RunCache::estimator(const RunSpec& spec, I
   const std::string key = fmt::format("{} {} levels {} group {}", estimator_word(form_of(spec.estimator)),
                                       canonical_fields(form_of(spec.estimator)), spec.env.levels(), group_size(spec));
   const RewardKind kind = reward_kind(spec);
-  const bool whole = look_up && !kind.real && !kind.gaps && !spec.estimator.posterior;  // a table takes integer scores, none missing
+  const bool whole = look_up && !kind.real && !kind.gaps && !spec.estimator.posterior && spec.estimator.outside == Outside::none;  // a table takes integer scores, none missing
   return latest_->estimator.get(state_->estimators, key, [&] { return std::make_shared<SharedEstimator>(spec); })
       ->with(whole ? static_cast<double>(spec.learn.steps) * spec.learn.batch : 0, isa);
+}
+
+std::shared_ptr<OutsideProgram> RunCache::outside(const RunSpec& spec, const std::atomic<bool>& stop) {
+  if (spec.estimator.outside == Outside::none) return nullptr;
+  const std::lock_guard lock(latest_->outside_mutex);
+  std::shared_ptr<OutsideProgram>& program = latest_->outside[canonical_fields(spec.estimator) + spec.estimator.folder];
+  if (!program || !program->good()) {
+    program.reset();  // the old one ends before another begins
+    program = std::make_shared<OutsideProgram>(spec.estimator, stop);
+  }
+  return program;
 }
 
 double estimator_bytes(const RunSpec& spec, double groups) {

@@ -1,5 +1,6 @@
 // Declares the cache of what runs share: worlds, linear fits, vote distributions, rated worlds, judge models, warm starts, estimators.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -13,6 +14,7 @@ namespace odrpo {
 struct BanditWorld;
 class BatchEstimator;
 class HistogramTable;
+class OutsideProgram;
 class DistributionCache;
 struct PosteriorModel;
 class PosteriorVotes;
@@ -63,6 +65,9 @@ class RunCache {
   /// Returns the run's estimator. Runs of one estimator share a table of the advantages of all histograms (counts of each score in a
   /// group). It is made once these runs together have enough groups. `look_up` false: this run does not use the table.
   std::shared_ptr<const BatchEstimator> estimator(const RunSpec& spec, Isa isa, bool look_up = true);
+  /// Returns the program that computes the run's advantages; null where none does. Each copy of the cache starts one for each estimator, keeps it for its next runs,
+  /// and starts another after a failure. Throws as OutsideProgram.
+  std::shared_ptr<OutsideProgram> outside(const RunSpec& spec, const std::atomic<bool>& stop);
 
  private:
   struct State;

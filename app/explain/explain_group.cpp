@@ -255,6 +255,7 @@ Explanation explain_group(const ExplainOptions& o) {
     fail(Exit::usage, "--k {}: a group of {} has no subset of {}", o.k, group.rewards.size(), o.k);
   if (!any) throw Failure(Exit::usage, group.estimators[0].refused[0].second);
   group.remarks = remarks_on(group);
+  if (!o.command.empty()) ask_program(o.command, group);
   return group;
 }
 

@@ -48,6 +48,10 @@ struct Explanation {
   std::vector<double> posterior;     ///< [members] posterior scores under the model's fixed prior; empty without model
   double variance = 0;               ///< how uncertain posterior scores are, levels^2 (GroupPosterior::values_and_variance())
   bool floored = false;              ///< an estimator divides by sqrt(D^2 + variance), D = deviation of the posterior scores
+  std::string command;               ///< the program that was asked; empty = none
+  std::vector<double> answered;      ///< its advantages of the members, in the order of `rewards`, then of those without a reward
+  /// The program's advantage of the members that have this reward; NaN where it gives them different ones.
+  double answer(double reward) const;
   std::vector<std::string> remarks;  ///< the warnings that remarks_on() gives
   /// The advantage of the members that have this reward, by the convention of `parts`.
   double advantage(const Breakdown& parts, double reward) const;
@@ -65,6 +69,9 @@ EstimatorConfig read_estimator(const std::string& word);
 
 /// Computes all that `explain` shows. Failure usage for unknown words, rewards above the highest level, and flags that have no effect.
 Explanation explain_group(const ExplainOptions& options);
+
+/// Starts the program of --command and asks it for the group's advantages. Failures of OutsideProgram. Adds remarks.
+void ask_program(const std::string& command, Explanation& group);
 
 /// Levels that some members reach and others do not. Also levels that all reach, if they still give an advantage under some convention, as
 /// in a group of one. Neighbours with equal numbers form one LevelRun.

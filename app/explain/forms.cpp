@@ -134,6 +134,7 @@ std::string explanation_json(const Explanation& group) {
     for (const auto& [system, why] : estimator.refused) one["refused"].push_back({{"compat", system_word(system)}, {"why", why}});
     out["estimators"].push_back(std::move(one));
   }
+  if (!group.command.empty()) out["program"] = {{"command", group.command}, {"advantages", group.answered}};
   out["remarks"] = group.remarks;
   return out.dump(2) + "\n";
 }

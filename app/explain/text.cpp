@@ -8,6 +8,7 @@
 
 #include "app/explain/explain_group.hpp"
 #include "estimators/formula_text.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
 #include "kernels/system/terminal.hpp"
 
@@ -251,6 +252,12 @@ std::string explanation_text(const Explanation& g, bool verbose) {
     if (!e.rows.empty()) out += wide ? wide_rows(g, e) : long_rows(g, e);
     else out += e.word + "\n" + paragraph(verbose ? "" : "none of these systems has it", 2);
     if (verbose) out += verbose_text(e);
+  }
+  if (!g.command.empty()) {
+    out += paragraph(fmt::format("the program {}", printable_line(g.command)), 0, 2);
+    if (wide) out += cells_line("  answered", label_width, g.values, [&](const auto& v) { return cell(g.answer(v.first)); });
+    else
+      for (const auto& v : g.values) out += fmt::format("  {:<{}}{:>{}}\n", reward_text(v), label_width - 2, cell(g.answer(v.first)), cell_width);
   }
   out += '\n';
   for (std::size_t i = 0; i < std::min(g.remarks.size(), most_remarks); ++i) out += paragraph(g.remarks[i], 0, 2);

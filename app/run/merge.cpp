@@ -61,6 +61,10 @@ TrainedBy trained_by(const std::vector<Part>& parts) {
     for (const Part& part : parts) texts.push_back(part.text(name));
     joined = join_lines(texts);
   }
+  std::vector<std::string> programs;
+  for (const Part& part : parts)
+    if (const std::string text = part.text(programs_text); !text.empty()) programs.push_back(text);
+  if (!programs.empty()) by.emplace_back(programs_text, join_lines(programs));
   return by;
 }
 

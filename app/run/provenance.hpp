@@ -1,5 +1,6 @@
 // Writes the provenance texts of a result file (its suite, and what trained it), and the shell commands that repeat its runs.
 #pragma once
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,12 @@ namespace odrpo::app {
 /// Provenance texts (name, text) about what trained runs: revision, compiler, CPU, device, ... this_machine() returns those of this process.
 using TrainedBy = std::vector<std::pair<std::string, std::string>>;
 TrainedBy this_machine(int jobs, const ChosenDevices& where);
+
+/// Name of the provenance text about programs that compute advantages: only of suites that name some.
+inline constexpr const char* programs_text = "programs";
+/// Starts each such program once, which the user is told unless `quiet`, and returns the text: a line for each estimator, with tabs between its name, command, files with
+/// their SHA-256, and what the program said of itself or why it failed.
+std::string introduce_programs(const Suite& suite, const std::atomic<bool>& stop, bool quiet);
 
 /// What a result file says about its suite besides the runs. `options` = how the suite was read; `by` = what trained it; `argv` = command line.
 SuiteFacts facts_of(const Suite& suite, const SuiteOptions& options, const TrainedBy& by, const std::vector<std::string>& argv);

@@ -128,7 +128,9 @@ int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job
   const ChosenDevices where = choose_devices(suite, wish);
   settings.engines = where.engines;
   settings.schedule = where.schedule;
-  SuiteFacts facts = facts_of(suite, o.suite, this_machine(settings.jobs, where), argv);
+  TrainedBy by = this_machine(settings.jobs, where);
+  if (std::string programs = introduce_programs(suite, stop, o.quiet); !programs.empty()) by.emplace_back(programs_text, std::move(programs));
+  SuiteFacts facts = facts_of(suite, o.suite, by, argv);
   if (is_part) add_part(facts, chosen.part, whole);
   if (!o.quiet) {
     for (const auto& text : suite.notes) print_note("note: " + text);

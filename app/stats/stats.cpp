@@ -82,10 +82,12 @@ std::vector<std::string> texts_in(const RunTable& runs, std::size_t column) {
   return texts;
 }
 
-/// Failure `usage` when no cell has `text` in `column`.
-void must_have(const char* flag, const StatsReport& report, std::size_t column, const std::string& text) {
+/// The text of a cell in `column` that `text` means: 1.0 is 1, as in the file. Failure `usage` when no cell has it.
+std::string text_of_cell(const char* flag, const StatsReport& report, std::size_t column, const std::string& text) {
   std::vector<std::string> texts = texts_in(report.runs, column);
-  if (std::find(texts.begin(), texts.end(), text) != texts.end()) return;
+  std::string buffer;
+  for (const std::string_view meant : {std::string_view(text), plain_id(text, report.columns.reading.ids, buffer)})
+    if (std::find(texts.begin(), texts.end(), meant) != texts.end()) return std::string(meant);
   for (std::string& t : texts) t = printable_line(t);
   const std::vector<std::string_view> views(texts.begin(), texts.end());
   fail(Exit::usage, "{}: no cell has {} \"{}\"{}\nIt has {}", flag, report.columns.cell[column], text,
@@ -106,8 +108,7 @@ void choose_baseline(StatsReport& report, const std::string& words) {
     if (column < columns.size() && text.starts_with(columns[column] + "=")) text.erase(0, columns[column].size() + 1);
     if (column >= columns.size() || baseline[column])
       fail(Exit::usage, "--baseline: \"{}\" has more texts than a cell has columns ({})", words, joined(columns));
-    must_have("--baseline", report, column, text);
-    baseline[column] = text;
+    baseline[column] = text_of_cell("--baseline", report, column, text);
   }
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (!baseline[i]) continue;
@@ -142,9 +143,8 @@ void choose_contrast(StatsReport& report, const std::string& words) {
   if (colon == std::string::npos) fail(Exit::usage, "--contrast wants {}: \"{}\" has no colon", wanted, words);
   for (std::size_t at = colon; at != std::string::npos; at = texts.find(':', at + 1))
     if (is_known(texts.substr(0, at)) && is_known(texts.substr(at + 1))) colon = at;
-  const ContrastChoice contrast{column, texts.substr(0, colon), texts.substr(colon + 1)};
-  must_have("--contrast", report, column, contrast.with);
-  must_have("--contrast", report, column, contrast.without);
+  const ContrastChoice contrast{column, text_of_cell("--contrast", report, column, texts.substr(0, colon)),
+                                text_of_cell("--contrast", report, column, texts.substr(colon + 1))};
   if (contrast.with == contrast.without) fail(Exit::usage, "--contrast: WITH and WITHOUT are the same");
   if (report.options.baseline[column])
     fail(Exit::usage,

@@ -43,7 +43,8 @@ bool may_be_alone(const RunSpec& run) { return reward_kind(run).gaps; }
 
 std::string formula_of(const RunSpec& run, bool alone) {
   std::string formula = estimator_formula(run.estimator);
-  if (alone) formula += "; a group of one gets " + single_text(run.estimator);
+  if (run.estimator.outside != Outside::none && run.estimator.kind == OutsideKind::final) return formula;
+  if (alone && run.estimator.outside == Outside::none) formula += "; a group of one gets " + single_text(run.estimator);
   if (run.learn.whiten != Whiten::compat) return formula;
   return formula + "; afterwards " + whitening_text(whitening_after(run.estimator));
 }
@@ -185,6 +186,7 @@ std::vector<std::string> exploding_groups(const Suite& suite) {
   std::set<std::string> met;
   for (const std::size_t i : suite.runs.first_of_each({GridPart::env, GridPart::rater, GridPart::estimator, GridPart::votes})) {
     const RunSpec run = suite.runs[i];
+    if (run.estimator.outside != Outside::none) continue;
     const Convention convention = convention_of(run.estimator);
     if (convention.single != Single::over_eps || !may_be_alone(run)) continue;
     std::string note =

@@ -20,6 +20,7 @@ constexpr std::string_view aggregate_key = "aggregate";
 
 // returns why the estimator cannot read separate votes, with some value of its axis `compat`; empty when it always can
 std::string refusal_of(const Variant<EstimatorConfig>& estimator) {
+  if (estimator.config.outside != Outside::none) return fmt::format("estimator {} takes one score of each response", shown(estimator.name));
   constexpr std::string_view keys[] = {"compat"};
   for (const EstimatorConfig& config : configs_of(estimator.config, estimator.axes, keys)) {
     if (refused_convention(config)) continue;  // check_conventions() reports it

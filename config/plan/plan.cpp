@@ -171,6 +171,7 @@ Plan read_plan(const Node& written, Reading& reading) {
   read_section(root, plan.limits, errors);
   const auto axes = name_axes(plan);
   if (!errors.any()) tie_zip(zip, plan, errors);
+  check_outside(plan, errors);
   check_learning_keys(find_section<LearnConfig>(root), plan, errors);
   check_world_keys(find_section<RaterConfig>(root), plan, errors);
   check_stops(find_section<RaterConfig>(root), plan, errors);

@@ -71,6 +71,8 @@ std::string path_of(const Node& named, const Reading& reading);
 /// Returns the text of the file that a value names, by read_suite_file() or read_scores_file(). If the file cannot or may not be read, returns
 /// nothing and reports an error at the value.
 std::optional<std::string> named_text(const Node& named, const std::string& label, std::string (*read)(const std::string& path), Reading& reading);
+/// May a file that the suite names be opened (Reading::only_below)?
+bool may_be_opened(const std::string& path, const Reading& reading);
 /// Reports the errors inside the named file: as one message (`block`), or as one message per line.
 void add_inside(const Node& named, const std::string& label, const Failure& failure, bool block, Reading& reading);
 
@@ -113,6 +115,11 @@ Plan entry_plan(const Plan& plan, std::size_t entry);
 /// Finds the judges that the grid's estimators name as `model`, among `raters`, in the catalogue or in files. Adds them to plan.models and
 /// replaces each name by the one there. (plan/models.cpp)
 void read_models(const Node& root, const std::vector<Variant<RaterConfig>>& raters, Plan& plan, Reading& reading);
+/// Reads what the command of an estimator of another program needs besides the command: its folder, and the files that it names. Reports commands that cannot be
+/// split into words, and programs that are not there. Starts nothing. (plan/outside.cpp)
+void read_outside(const Node& section, const std::string& label, EstimatorConfig& config, Reading& reading);
+/// Reports estimators of other programs without a command, and runs that would ask one with memory too much. (plan/outside.cpp)
+void check_outside(const Plan& plan, Diagnostics& errors);
 /// Reports models whose levels or responses do not fit the runs. `plan` is that of one entry of `zip`. (plan/models.cpp)
 void check_models(const Node& root, const Plan& plan, Diagnostics& errors);
 /// Returns the numbers of levels that scores have in the runs of an env and a rater: several if `levels` is an axis. (plan/models.cpp)

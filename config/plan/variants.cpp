@@ -50,7 +50,10 @@ Variant<C> read_variant(const Node& section, Reading& reading) {
   FieldReader fields(&section, label, true, errors);
   const Node* base = fields.extra(base_key);
   constexpr bool is_rater = std::is_same_v<C, RaterConfig>;
-  const auto start = start_of<C>(section, label, base, itself, reading.sound && !is_rater, errors);
+  std::optional<Entry<C>> implied;  // a command says that another program is the base
+  if constexpr (std::is_same_v<C, EstimatorConfig>)
+    if (base == nullptr && !itself && find_child(section, command_key) != nullptr) implied = Catalogue::find(command_word);
+  const auto start = implied ? implied : start_of<C>(section, label, base, itself, reading.sound && !is_rater, errors);
   Variant<C> variant{itself ? itself->word : section.key, section.key_place, start ? start->config : C{}, {}};
   bool from_file = false;
   if constexpr (is_rater) {
@@ -72,6 +75,7 @@ Variant<C> read_variant(const Node& section, Reading& reading) {
                  one_of(Catalogue::words()), errors.wants_detail() ? nearest_word(section.key, Catalogue::words()) : "");
   }
   if constexpr (std::is_same_v<C, EstimatorConfig>) {
+    if (variant.config.outside != Outside::none) read_outside(section, label, variant.config, reading);
     if (start) check_variant(section, variant, errors);
   }
   if constexpr (is_rater || std::is_same_v<C, PolicyConfig>) check_variant(section, variant, errors);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "config/read/prescan.hpp"
 #include "kernels/system/fail.hpp"
@@ -66,7 +67,10 @@ Override split_override(const std::string& argument, int ordinal, Diagnostics& e
     errors.add({ordinal, 0, 0}, argument.size() > 65536 ? "longer than 64 KiB" : "not UTF-8");
     return o;
   }
-  o.path = dotted_key(std::string_view(argument).substr(0, equals));
+  std::string_view key = std::string_view(argument).substr(0, equals);
+  o.adds = key.ends_with('+');
+  if (o.adds) key.remove_suffix(1);
+  o.path = dotted_key(key);
   if (o.path.empty())
     errors.add({ordinal, 0, 0}, fmt::format("`{}` is not a dotted key such as learn.steps", shown(argument.substr(0, equals))));
   if (o.path.size() > static_cast<std::size_t>(max_nesting)) {
@@ -76,8 +80,24 @@ Override split_override(const std::string& argument, int ordinal, Diagnostics& e
   return o;
 }
 
-void apply_override(Node& root, const std::vector<std::string>& path, Node value, int ordinal, Diagnostics& errors) {
+namespace {
+
+// puts what is there, and then the value or the entries of a list, into one list
+Node joined_list(Node old, Node value) {
+  Node list;
+  list.kind = Node::Kind::list;
+  list.key = old.key, list.key_place = old.key_place, list.place = old.place;
+  for (Node* part : {&old, &value})
+    if (part->kind != Node::Kind::list) list.children.push_back(std::move(*part));
+    else std::move(part->children.begin(), part->children.end(), std::back_inserter(list.children));
+  return list;
+}
+
+}  // namespace
+
+void apply_override(Node& root, const Override& o, Node value, int ordinal, Diagnostics& errors) {
   const Place here{ordinal, 0, 0};
+  const std::vector<std::string>& path = o.path;
   Node* table = &root;
   for (std::size_t i = 0; i + 1 < path.size(); ++i) {
     Node* next = find_child(*table, path[i]);
@@ -101,6 +121,10 @@ void apply_override(Node& root, const std::vector<std::string>& path, Node value
     if (old->kind == Node::Kind::table) {  // a table in its place would silently drop every key that it does not repeat
       const std::string key = Override{path, {}}.key();
       errors.add(here, fmt::format("`{}` is a section; name a key inside it: --set {}.KEY=VALUE", shown(path.back()), shown(key)));
+      return;
+    }
+    if (o.adds) {
+      *old = joined_list(std::move(*old), std::move(value));
       return;
     }
     value.key = old->key;

@@ -1,4 +1,4 @@
-// Splits arguments of --set (key=value), and puts their values into the tree.
+// Splits arguments of --set (key=value, key+=value), and puts their values into the tree.
 #pragma once
 #include <string>
 #include <string_view>
@@ -12,6 +12,7 @@ namespace odrpo {
 struct Override {
   std::vector<std::string> path;  ///< parts of the dotted key
   std::string value;              ///< TOML text, or a bare word
+  bool adds = false;              ///< key+=value: what is there becomes a list that goes on with the value
   std::string key() const;        ///< the path as TOML writes it
 };
 
@@ -22,7 +23,7 @@ std::vector<std::string> dotted_key(std::string_view key);
 /// reports an error and returns an empty path.
 Override split_override(const std::string& argument, int ordinal, Diagnostics& errors);
 
-/// Sets or adds the value at the path, and adds sections on the way that are missing. Never replaces a section: that is an error.
-void apply_override(Node& root, const std::vector<std::string>& path, Node value, int ordinal, Diagnostics& errors);
+/// Sets the value at the override's path, or adds it to the list there; adds sections on the way that are missing. Never replaces a section: that is an error.
+void apply_override(Node& root, const Override& o, Node value, int ordinal, Diagnostics& errors);
 
 }  // namespace odrpo

@@ -29,7 +29,7 @@ Suite load_suite_text(const std::string& path, std::string text, const std::vect
     const int ordinal = static_cast<int>(i) + 1;
     if (overrides[i].path.empty()) continue;
     if (auto value = override_value(overrides[i], ordinal, errors))
-      apply_override(root, overrides[i].path, std::move(*value), ordinal, errors);
+      apply_override(root, overrides[i], std::move(*value), ordinal, errors);
     else sound = false;
   }
   const auto slash = path.rfind('/');
@@ -49,6 +49,9 @@ Suite load_suite_text(const std::string& path, std::string text, const std::vect
     suite.notes.push_back(fmt::format("judge: {}: {}", file, found));
     suite.judges.emplace_back(rater.name, fmt::format("{}: {}", file.substr(file.rfind('/') + 1), found));
   }
+  for (const auto& estimator : plan.estimator)
+    if (estimator.config.outside != Outside::none)
+      suite.notes.push_back(fmt::format("estimator {}: another program computes its advantages, `{}`: the estimates leave its time out", estimator.name, shown(estimator.config.command, 200)));
   for (auto& note : reading.notes)
     if (std::find(suite.notes.begin(), suite.notes.end(), note) == suite.notes.end()) suite.notes.push_back(std::move(note));
   for (auto& note : exploding_groups(suite)) suite.notes.push_back(std::move(note));

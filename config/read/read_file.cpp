@@ -162,10 +162,12 @@ std::string path_of(const Node& named, const Reading& reading) {
   return named.place.set == 0 && !named.text.starts_with('/') ? reading.folder + named.text : named.text;
 }
 
+bool may_be_opened(const std::string& path, const Reading& reading) { return reading.only_below.empty() || lies_below(path, reading.only_below); }
+
 std::optional<std::string> named_text(const Node& named, const std::string& label, std::string (*read)(const std::string& path), Reading& reading) {
   const std::string path = path_of(named, reading);
   try {
-    if (!reading.only_below.empty() && !lies_below(path, reading.only_below))
+    if (!may_be_opened(path, reading))
       fail(Exit::bad_input, "{}: lies neither below the result file's folder nor below the current one, and is not opened",
            shown(path, 4096));
     return read(path);

@@ -63,6 +63,9 @@ void write_field(const Field& field, const FieldOut& out) {
     case FieldType::choices:
       if (const auto& words = field.as<std::vector<std::string>>(); words.size() == 1) return out(field.key, words[0], true);
       else return out(field.key, words_text(words), false);
+    case FieldType::name:
+      if (const auto& name = field.as<std::string>(); !name.empty()) out(field.key, name, true);
+      return;
     case FieldType::numbers: {
       const auto& numbers = field.as<std::vector<double>>();
       return out(field.key, numbers.empty() ? "unset" : list_text(numbers, number_text), false);
@@ -103,7 +106,8 @@ constexpr std::pair<std::string_view, std::string_view> newer_keys[] = {
     {"rater.parallel", "1"},    {"rater.price_per_call", "unset"}, {"rater.order", "turn"}, {"rater.stop", "0"},
     {"rater.seconds", "unset"},   {"rater.prices", "unset"},
     {"policy.tilt", "0"},          {"estimator.model", "rater"}, {"estimator.prior", "following"}, {"estimator.keep", "0.95"},
-    {"estimator.values", "unset"}, {"estimator.floor", "posterior"}};
+    {"estimator.values", "unset"}, {"estimator.floor", "posterior"}, {"estimator.kind", "scores"}, {"estimator.state", "none"}};
+constexpr std::string_view deadline_key = "estimator.deadline";  // changes no number
 
 template <class C>
 void write_section(std::string_view section, const C& config, const FieldOut& out) {
@@ -111,7 +115,8 @@ void write_section(std::string_view section, const C& config, const FieldOut& ou
   write_fields(config, [&](std::string_view name, const std::string& text, bool is_word) {
     const std::string key = prefix + std::string(name);
     if (std::find(std::begin(newer_keys), std::end(newer_keys), std::pair<std::string_view, std::string_view>(key, text)) ==
-        std::end(newer_keys))
+            std::end(newer_keys) &&
+        key != deadline_key)
       out(key, text, is_word);
   });
 }
@@ -128,6 +133,7 @@ void write_run(const RunSpec& spec, const FieldOut& out) {
   EstimatorConfig estimator = spec.estimator;
   if (spec.model) estimator.model = own_rater;  // the judge itself is written as section `model`, not its name
   write_section("estimator", estimator, out);
+  if (spec.estimator.outside != Outside::none) out("estimator.files", spec.estimator.files, true);
   if (spec.model) write_section("model", *spec.model, out);
   write_section("learn", spec.learn, out);
   write_section("record", spec.record, out);

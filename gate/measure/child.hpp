@@ -20,12 +20,7 @@ namespace odrpo {
 
 // The command lines that a gate starts: split into words, found in PATH, and padded to equal length.
 
-/// The words of a command line as a POSIX shell splits it: quotes, backslashes, $NAME, ~ and globs; no pipes and no commands inside.
-/// Failure usage, which names the flag.
-std::vector<std::string> command_words(std::string_view flag, const std::string& text);
-
-/// The program of the words, found in PATH. Its environment is this process's, with PYTHONHASHSEED=0 if that is unset. (Python's sets and
-/// dictionaries then have one order.) Failure io, with the flag, where there is no such program.
+/// The program of the words, found in PATH, with steady_environment(). Failure io, with the flag, where there is no such program.
 Command find_command(std::string_view flag, std::vector<std::string> words);
 
 /// Makes the strings and pointers that the kernel puts on a new process's stack equally many bytes, by variables without meaning. The place

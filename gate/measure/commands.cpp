@@ -2,13 +2,11 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <wordexp.h>
 
 #include <algorithm>
 #include <cstdlib>
 
 #include "gate/measure/child.hpp"
-#include "kernels/shared/utf8.hpp"
 #include "kernels/system/fail.hpp"
 
 namespace odrpo {
@@ -27,25 +25,6 @@ std::size_t stack_pointers(const Command& c) { return c.arguments.size() + c.env
 
 }  // namespace
 
-std::vector<std::string> command_words(std::string_view flag, const std::string& text) {
-  wordexp_t words{};
-  const int error = wordexp(text.c_str(), &words, WRDE_NOCMD | WRDE_UNDEF);
-  if (error != 0) {
-    if (error == WRDE_NOSPACE) wordfree(&words);
-    const char* why = error == WRDE_BADCHAR
-                          ? "holds one of | & ; < > ( ) { } or a line end outside quotes; no shell runs it: sh -c '…' does"
-                      : error == WRDE_BADVAL  ? "names a variable that is not set"
-                      : error == WRDE_CMDSUB  ? "holds a command inside; no shell runs it: sh -c '…' does"
-                      : error == WRDE_NOSPACE ? "is too long"
-                                              : "has a quote or a bracket without its end";
-    fail(Exit::usage, "{}: \"{}\" {}", flag, text, why);
-  }
-  std::vector<std::string> out(words.we_wordv, words.we_wordv + words.we_wordc);
-  wordfree(&words);
-  if (out.empty() || out[0].empty()) fail(Exit::usage, "{}: the command is empty", flag);
-  return out;
-}
-
 Command find_command(std::string_view flag, std::vector<std::string> words) {
   Command c;
   c.arguments = std::move(words);
@@ -54,9 +33,8 @@ Command find_command(std::string_view flag, std::vector<std::string> words) {
   if (c.file.empty())
     fail(Exit::io, "{}: there is no program \"{}\"{}", flag, name,
          name.find('/') == std::string::npos ? " in PATH" : " that can be executed");
-  c.environment = own_environment();
+  c.environment = steady_environment();
   std::erase_if(c.environment, [](const std::string& variable) { return variable.starts_with(pad_name); });
-  if (getenv("PYTHONHASHSEED") == nullptr) c.environment.emplace_back("PYTHONHASHSEED=0");
   return c;
 }
 

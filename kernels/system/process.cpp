@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <wordexp.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -18,13 +19,13 @@
 #include <thread>
 
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/fail.hpp"
 #include "kernels/system/signals.hpp"
 
 namespace odrpo {
 namespace {
 
 constexpr std::size_t longest_tail = 2000;                    // bytes; at least so much of the end of stderr is kept
-constexpr std::size_t longest_answer = std::size_t{1} << 20;  // bytes of the line of an answer
 constexpr double no_deadline = 1e9;                           // seconds; limits from here on count as infinite
 using Milliseconds = std::chrono::milliseconds;
 
@@ -63,7 +64,7 @@ bool is_program(const std::string& path) {
   if (rules.cpu_seconds < no_deadline) limit_cpu_seconds(static_cast<rlim_t>(std::max(rules.cpu_seconds, 0.0)) + 1);
   if (dup2(in, 0) >= 0 && dup2(out, 1) >= 0 && dup2(error, 2) >= 0) {
     for (const int fd : start.inherited) fcntl(fd, F_SETFD, 0);
-    execve(file, argv, variables);
+    if (start.folder.empty() || chdir(start.folder.c_str()) == 0) execve(file, argv, variables);
   }
   const int why = errno;
   if (write(failed, &why, sizeof why) != sizeof why) _exit(126);
@@ -71,6 +72,25 @@ bool is_program(const std::string& path) {
 }
 
 }  // namespace
+
+std::vector<std::string> command_words(std::string_view who, const std::string& text) {
+  wordexp_t words{};
+  const int error = wordexp(text.c_str(), &words, WRDE_NOCMD | WRDE_UNDEF);
+  if (error != 0) {
+    if (error == WRDE_NOSPACE) wordfree(&words);
+    const char* why = error == WRDE_BADCHAR
+                          ? "holds one of | & ; < > ( ) { } or a line end outside quotes; no shell runs it: sh -c '…' does"
+                      : error == WRDE_BADVAL  ? "names a variable that is not set"
+                      : error == WRDE_CMDSUB  ? "holds a command inside; no shell runs it: sh -c '…' does"
+                      : error == WRDE_NOSPACE ? "is too long"
+                                              : "has a quote or a bracket without its end";
+    odrpo::fail(Exit::usage, "{}: \"{}\" {}", who, text, why);
+  }
+  std::vector<std::string> out(words.we_wordv, words.we_wordv + words.we_wordc);
+  wordfree(&words);
+  if (out.empty() || out[0].empty()) odrpo::fail(Exit::usage, "{}: the command is empty", who);
+  return out;
+}
 
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return is_program(name) ? name : "";
@@ -89,6 +109,12 @@ std::string find_program(const std::string& name) {
 std::vector<std::string> own_environment() {
   std::vector<std::string> out;
   for (char** variable = environ; *variable != nullptr; ++variable) out.emplace_back(*variable);
+  return out;
+}
+
+std::vector<std::string> steady_environment() {
+  std::vector<std::string> out = own_environment();
+  if (getenv("PYTHONHASHSEED") == nullptr) out.emplace_back("PYTHONHASHSEED=0");
   return out;
 }
 
@@ -267,7 +293,10 @@ Process::Clock::time_point Process::deadline() const {
 
 ProcessEnd Process::wait(Clock::time_point until, const std::string& doing) {
   while (true) {
-    if (!ended_) ended_ = wait_for(pid_, WNOHANG);
+    if (!ended_) {
+      ended_ = wait_for(pid_, WNOHANG);
+      if (ended_) kill(-pid_, SIGKILL);  // what it started and left behind
+    }
     if (ended_) return *ended_;
     obey_stop();
     const auto left = std::chrono::duration_cast<Milliseconds>(until - Clock::now()).count();
@@ -283,10 +312,12 @@ std::string Process::ask(std::string_view request, const std::string& doing) {
   if (!out_.empty()) refuse_more(out_);
   const std::string line = std::string(request) + "\n";
   std::string_view left = line;
-  while (true) {
+  for (std::size_t searched = 0;;) {
     const bool open = move(left, until, doing);
-    const std::size_t end_of_line = out_.find('\n');
-    if (std::min(end_of_line, out_.size()) > longest_answer) fail(fmt::format("{}: the answer is longer than 1 MiB", doing));
+    const std::size_t end_of_line = out_.find('\n', searched);
+    searched = out_.size();
+    if (std::min(end_of_line, out_.size()) > rules_.longest_answer)
+      fail(fmt::format("{}: the answer is longer than {} KiB", doing, rules_.longest_answer >> 10));
     if (end_of_line != std::string::npos) {
       std::string answer = out_.substr(0, end_of_line);
       out_.erase(0, end_of_line + 1);
@@ -311,7 +342,8 @@ ProcessEnd Process::finish(const std::function<void(std::string_view)>& take, co
   return wait(until, doing);
 }
 
-void Process::close() {
+void Process::close(double seconds) {
+  rules_.deadline = std::min(rules_.deadline, seconds);
   const ProcessEnd how = finish(
       [&](std::string_view more) {
         if (!more.empty()) refuse_more(more);

@@ -24,11 +24,16 @@ struct Command {
   std::vector<std::string> arguments;    ///< argv, the program's name first
   std::vector<std::string> environment;  ///< "NAME=value"
 };
+/// The words of a command line as a POSIX shell splits it: quotes, backslashes, $NAME, ~ and globs; no pipes and no commands inside. Failure
+/// `usage` with the reason, in whose message `who` comes first.
+std::vector<std::string> command_words(std::string_view who, const std::string& text);
 /// The path of the program that a name means: searched in the folders of PATH, or the name itself if it contains a "/". Empty if there is
 /// no executable regular file.
 std::string find_program(const std::string& name);
 /// The environment of this process.
 std::vector<std::string> own_environment();
+/// The same with PYTHONHASHSEED=0 if that is unset: Python's sets and dictionaries then have one order.
+std::vector<std::string> steady_environment();
 /// Replaces this process by the program. Returns only if that fails, with errno.
 int exec_program(const Command& command);
 
@@ -72,12 +77,14 @@ struct ProcessRules {
   double deadline = std::numeric_limits<double>::infinity();     ///< seconds for each answer, and for the end of the process
   const std::atomic<bool>* stop{};                               ///< a signal sets it; the process is then killed
   double cpu_seconds = std::numeric_limits<double>::infinity();  ///< CPU time; a process that takes a second more is killed
+  std::size_t longest_answer = std::size_t{1} << 20;             ///< bytes of the line of an answer
   const char* deadline_from = "";                                ///< follows the deadline in messages, as " (--deadline)"
   const char* stopped = "stopped";                               ///< the message of Failure `stopped`, thrown after `stop` is set
 };
 
 /// How to start a Process.
 struct ProcessStart {
+  std::string folder{};                      ///< where it runs; empty = the current folder
   std::vector<int> inherited{};              ///< file descriptors of this process that stay open in it
   int core = -1;                             ///< the only core on which it may run; -1 = all cores of this process
   std::function<void(pid_t)> before_exec{};  ///< called when the child exists but does not yet execute its program
@@ -91,7 +98,7 @@ struct StartFailure : Failure {
 
 /// A running program, in a process group of its own. If it breaks a rule or ends early, members kill it and throw Failure `runs_failed`.
 /// The message has `who`, what happened, and the end of its stderr. After a stop signal to this process they kill it and throw Failure
-/// `stopped`. SIGPIPE must be ignored (guard_streams).
+/// `stopped`. What is left of its process group when it ends is killed. SIGPIPE must be ignored (guard_streams).
 class Process {
  public:
   /// Starts the program. Throws StartFailure if it cannot be started.
@@ -100,14 +107,16 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  /// Sends a line and returns the answer: one line of at most 1 MiB, without its line end. Messages call the request `doing`.
+  /// Sends a line and returns the answer: one line, without its line end. Messages call the request `doing`.
   std::string ask(std::string_view request, const std::string& doing);
   /// Sends `input`, closes the process's stdin, and reads its stdout until it ends; passes the bytes to `take` as they come.
   ProcessEnd finish(const std::function<void(std::string_view)>& take, const std::string& doing, std::string_view input = {});
-  /// Closes the process's stdin and waits for its end. Throws unless its exit code is 0 and nothing but answers came from stdout.
-  void close();
+  /// Closes the process's stdin and waits for its end, `seconds` or the deadline. Throws unless its exit code is 0 and nothing but answers came from stdout.
+  void close(double seconds = std::numeric_limits<double>::infinity());
 
   const std::string& who() const { return who_; }
+  /// Sets the limit on the line of an answer, bytes.
+  void limit_answers(std::size_t bytes) { rules_.longest_answer = bytes; }
   /// What the process has written to stderr: at least its last 2000 bytes.
   const std::string& errors();
   /// The text "; its stderr ends: …" with its last three lines; empty if it wrote nothing there.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -188,8 +189,12 @@ std::size_t spread(std::size_t h) { return h ^ (h >> 32); }
 
 namespace {
 
-/// The plain form of a number that the text spells by digits and a point: no plus, no zeros around it, no -0. Nothing for other texts.
+/// The plain form of a number that the text spells by digits, a point and an exponent: no plus, no zeros around it, no -0. Nothing for other texts.
 std::optional<std::string> plain_number(std::string_view text) {
+  if (text.find_first_of("eE") != std::string_view::npos) {
+    const auto number = number_of(std::string(text));
+    return number && std::isfinite(*number) ? std::optional(exact_text(*number)) : std::nullopt;
+  }
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
   const auto point = std::min(text.find('.'), text.size());
@@ -220,7 +225,7 @@ std::vector<std::string> IdTable::other_spelling() const {
   std::unordered_map<std::string, std::uint32_t> odd;  // by the number that they spell
   for (std::uint32_t i = 0; i < size(); ++i) {
     const std::string_view t = text(i);
-    const bool plain = t.empty() || (t[0] >= '1' && t[0] <= '9' && t.find('.') == std::string_view::npos);
+    const bool plain = t.empty() || (t[0] >= '1' && t[0] <= '9' && t.find_first_of(".eE") == std::string_view::npos);
     if (plain) continue;
     const auto number = plain_number(t);
     if (!number || *number == t) continue;

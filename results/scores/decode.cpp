@@ -98,7 +98,7 @@ void make_utf8(NamedText& text) {
 NamedText decoded_text(std::string_view bytes, const std::string& file) {
   if (!is_packed(bytes) && wide_encoding(bytes) != "UTF-16") return {file, ""};
   std::vector<NamedText> texts;
-  if (is_packed(bytes)) texts = unpacked(bytes, file, [](std::string_view) { return true; });
+  if (is_packed(bytes)) texts = unpacked(bytes, file, [](std::string_view name) { return !name.starts_with("__MACOSX/"); });
   else texts.push_back({file, std::string(bytes)});
   if (texts.size() != 1) fail(Exit::bad_input, "{}: {} files in it, and one is wanted", file, texts.size());
   make_utf8(texts[0]);

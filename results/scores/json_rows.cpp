@@ -17,7 +17,8 @@ JsonItems::JsonItems(std::string_view text) : text_(text) {
 }
 
 void JsonItems::move_to(std::size_t to) {
-  for (std::size_t n = text_.find('\n', at_); n < to; n = text_.find('\n', n + 1)) ++line_, start_ = n + 1;
+  for (std::size_t n = at_; n < to; ++n)
+    if (text_[n] == '\n') ++line_, start_ = n + 1;
   at_ = to;
 }
 
@@ -52,7 +53,7 @@ std::string_view JsonItems::next() {
         break;
       }
     }
-    end = std::min(end, text_.size());
+    end = std::min(std::max(end, at_ + 1), text_.size());  // a bracket too many is an item, and no object
   }
   const std::string_view item = trimmed(text_.substr(at_, end - at_));
   move_to(end);
@@ -402,13 +403,22 @@ JsonFields::JsonFields(std::string_view text, std::vector<std::string> keys, Csv
   Keeper first(paths_, value_);
   first.list_keys = true;
   if (!parse_object(items, item, first, errors)) return;
-  names_ = first.names;
+  names_ = std::any_of(first.kind.begin(), first.kind.end(), [](Keeper::Kind k) { return k == Keeper::Kind::absent; }) ? keys_of_all(text) : first.names;
   for (std::size_t f = 0; f < keys_.size(); ++f)
-    if (first.kind[f] == Keeper::Kind::absent && keys_[f].find('.') != std::string::npos) paths_[f] = split(keys_[f], '.');
-  Keeper again(paths_, value_);
-  parse(item, again);
-  for (std::size_t f = 0; f < keys_.size(); ++f)
-    if (paths_[f].size() > 1 && again.kind[f] != Keeper::Kind::absent) names_.push_back(keys_[f]);
+    if (std::find(names_.begin(), names_.end(), keys_[f]) == names_.end() && keys_[f].find('.') != std::string::npos) paths_[f] = split(keys_[f], '.');
+  for (JsonItems all(text); std::any_of(paths_.begin(), paths_.end(), [](const auto& path) { return path.size() > 1; });) {  // until an object has all paths
+    const std::string_view next = all.next();
+    if (next.empty()) break;
+    Keeper again(paths_, value_);
+    parse(next, again);
+    bool whole = true;
+    for (std::size_t f = 0; f < keys_.size(); ++f) {
+      if (paths_[f].size() < 2 || std::find(names_.begin(), names_.end(), keys_[f]) != names_.end()) continue;
+      if (again.kind[f] == Keeper::Kind::absent) whole = false;
+      else names_.push_back(keys_[f]);
+    }
+    if (whole) break;
+  }
 }
 
 bool JsonFields::next(std::vector<CsvField>& fields, CsvErrors& errors) {

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "kernels/shared/failure.hpp"
 #include "kernels/system/fail.hpp"
@@ -37,18 +39,26 @@ void check_depth(const TextView& text) {
 constexpr std::string_view token_lists[] = {"token_ids", "prompt_token_ids", "completion_token_ids", "input_ids", "prompt_ids", "completion_ids", "prompt_mask",
                                             "completion_mask", "token_loss_mask", "logprobs", "generation_logprobs", "prev_logprobs", "completion_logprobs"};
 
-/// False for the keys of lists of tokens: the parser then leaves them out.
-bool keeps(int, Json::parse_event_t event, Json& value) {
-  return event != Json::parse_event_t::key ||
-         std::find(std::begin(token_lists), std::end(token_lists), value.get_ref<const std::string&>()) == std::end(token_lists);
-}
+/// Tells the parser which values it leaves out: lists of tokens.
+class Keep {
+ public:
+  bool operator()(int, Json::parse_event_t event, Json& value) {
+    const bool tokens = std::exchange(tokens_, false);
+    if (event == Json::parse_event_t::key)
+      tokens_ = std::find(std::begin(token_lists), std::end(token_lists), value.get_ref<const std::string&>()) != std::end(token_lists);
+    return !(tokens && event == Json::parse_event_t::array_start);
+  }
+
+ private:
+  bool tokens_ = false;  ///< the latest event was the key of such a list
+};
 
 /// Parses a text, also with the numbers that JSON lacks and Python writes bare, as null: an infinite one too. Discarded where it is no JSON.
 Json parsed(std::string_view text) {
-  Json json = Json::parse(text.begin(), text.end(), keeps, false);
+  Json json = Json::parse(text.begin(), text.end(), Keep(), false);
   if (!json.is_discarded()) return json;
   const std::string plain = without_bare(text, {"-Infinity", "Infinity", "-NaN", "NaN"});
-  return Json::parse(plain.begin(), plain.end(), keeps, false);
+  return Json::parse(plain.begin(), plain.end(), Keep(), false);
 }
 
 }  // namespace
@@ -86,6 +96,8 @@ const Json& member(const Json& json, std::initializer_list<const char*> path) {
 
 std::string text_of(const Json& json) {
   if (json.is_null()) return "";
+  if (json.is_number_float())  // 82.0 is 82, also as a part of an id
+    if (const double value = json.get<double>(); std::abs(value) < 9e15 && value == std::floor(value)) return std::to_string(static_cast<long long>(value));
   return json.is_string() ? json.get<std::string>() : json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -28,7 +28,7 @@ std::vector<ToolItem> items_of(const TextView& text);
 /// A member at a path of keys; null where one of them lacks.
 const Json& member(const Json& json, std::initializer_list<const char*> path);
 
-/// Text of a scalar; of other values their JSON, of null nothing.
+/// Text of a scalar, of 82.0 "82"; of other values their JSON, of null nothing.
 std::string text_of(const Json& json);
 
 /// The score that a value is: numbers as they are, true and false 1 and 0, null blank, texts as they are.

@@ -11,6 +11,7 @@
 #include "kernels/shared/utf8.hpp"
 #include "kernels/system/fail.hpp"
 #include "kernels/system/text.hpp"
+#include "results/scores/cell_text.hpp"
 #include "results/scores/csv.hpp"
 #include "results/scores/rows.hpp"
 #include "results/scores/tool_text.hpp"
@@ -86,8 +87,8 @@ class Reader {
     for (std::size_t file = 0; file < texts_.size(); ++file)
       for (const ToolItem& item : texts_[file].items) use(item.json, item.line, file);
   }
-  /// The key of the score that the user named, else `usual`.
-  std::string key(const char* usual) const { return how_.columns.score == ScoreColumns{}.score ? usual : how_.columns.score; }
+  /// The key of the score that the user named, else `usual`. Fails where no object has it.
+  std::string key(const char* usual) const;
   void add(ToolRow row) { rows.rows.push_back(std::move(row)); }
   /// Adds a row of a file, whose judges add_unscored() counts on.
   void add_of(std::size_t file, ToolRow row) {
@@ -111,6 +112,17 @@ class Reader {
   std::vector<std::pair<std::size_t, ToolRow>> unscored_;  ///< file and row of answers without any score
 };
 
+std::string Reader::key(const char* usual) const {
+  const std::string named = how_.columns.score == ScoreColumns{}.score ? usual : how_.columns.score;
+  std::set<std::string> keys;
+  for (const ToolText& text : texts_)
+    for (const ToolItem& item : text.items) {
+      if (item.json.contains(named)) return named;
+      for (const auto& [key, value] : item.json.items()) keys.insert(key);
+    }
+  fail(Exit::bad_input, "{}: no object has the key {}; they have {}", texts_[0].name, shown_cell(named), joined(keys, [](const std::string& k) { return shown_cell(k); }));
+}
+
 void Reader::promptfoo() {
   long failed = 0;
   each([&](const Json& json, long line, std::size_t) {
@@ -130,10 +142,12 @@ void Reader::promptfoo() {
         add(row);
         continue;
       }
+      std::map<std::string, int> met;
       for (const Json& part : parts) {
         if (!part.is_object()) continue;
         const Json& metric = member(part, {"assertion", "metric"});
         row.judge = text_of(metric.is_null() ? member(part, {"assertion", "type"}) : metric);
+        if (const int times = ++met[row.judge]; times > 1) row.judge += " " + std::to_string(times);  // another assertion, which asks something else
         row.score = member(part, {"metadata", "graderError"}) == true ? "grader error" : score_of(member(part, {"score"}));
         add(row);
       }
@@ -173,6 +187,7 @@ void Reader::inspect() {
     for (const auto& [judge, score] : scores.items()) {
       const Json& value = member(score, {"value"});
       if (!value.is_object()) put(judge, value);
+      else if (value.empty()) put(judge, Json());
       else
         for (const auto& [part, of] : value.items()) put(judge + "." + part, of);
     }
@@ -211,7 +226,7 @@ void Reader::lm_eval() {
 
 void Reader::openai_evals() {
   std::vector<std::string> names(texts_.size());
-  long errors = 0;
+  long errors = 0, unscored = 0;
   each([&](const Json& json, long line, std::size_t file) {
     if (json.contains("spec")) names[file] = text_of(member(json, {"spec", "eval_name"}));
     if (!json.contains("sample_id")) return;
@@ -220,13 +235,13 @@ void Reader::openai_evals() {
       return;
     }
     const Json& data = member(json, {"data"});
-    for (const char* score : {"score", "correct", "choice"})
-      if (data.is_object() && data.contains(score)) {
-        add({text_of(json["sample_id"]), "0", names[file], std::to_string(file), score_of(data[score]), line});
-        break;
-      }
+    const char* const keys[] = {"score", "correct", "choice"};
+    const auto score = std::find_if(std::begin(keys), std::end(keys), [&](const char* key) { return data.is_object() && data.contains(key); });
+    if (score != std::end(keys)) add({text_of(json["sample_id"]), "0", names[file], std::to_string(file), score_of(data[*score]), line});
+    else if (text_of(member(json, {"type"})) == "match" || text_of(member(json, {"type"})) == "metrics") ++unscored;
   });
   note(errors, "events are errors of the tool");
+  note(unscored, "events of scores have none: they are left out");
 }
 
 void Reader::deepeval() {
@@ -250,7 +265,7 @@ void Reader::mt_bench() {
     const Json& judge = member(json, {"judge"});
     std::string name = judge.is_array() ? joined(judge, text_of, " ") : text_of(judge);
     std::string score = score_of(member(json, {"score"}));
-    if (score == "-1") score.clear();  // the judge gave no verdict
+    if (const CellText cell = read_cell(score); cell.kind == CellText::Kind::number && cell.value == -1) score.clear();  // the judge gave no verdict
     add({text_of(member(json, {"question_id"})) + "/" + text_of(member(json, {"turn"})), text_of(member(json, {"model"})), std::move(name), "",
          std::move(score), line});
   });
@@ -297,6 +312,7 @@ void Reader::verl() {
 void Reader::nemo_rl() {
   // rows of a prompt follow each other and begin with its text: a new one begins where less than usual is common with the row before
   std::size_t groups = 0, least = 0, most = 0;
+  const std::string reward = key("rewards");
   for (const ToolText& text : texts_) {
     std::vector<std::string> content;
     for (const ToolItem& item : text.items) content.push_back(text_of(member(item.json, {"content"})));
@@ -314,7 +330,7 @@ void Reader::nemo_rl() {
       if (i == 0 || common[i - 1] < border) sizes.push_back(0);
       ++sizes.back();
       add({fmt::format("{}/{}", texts_.size() > 1 ? text.name : "0", sizes.size()), std::to_string(sizes.back()), "", "",
-           score_of(member(text.items[i].json, {"rewards"})), text.items[i].line});
+           score_of(member(text.items[i].json, {reward.c_str()})), text.items[i].line});
     }
     if (!std::all_of(sizes.begin(), sizes.end(), [&](std::size_t n) { return n == sizes[0]; }))
       fail(Exit::bad_input, "{}: where a prompt's rows begin cannot be told: by their common beginnings the groups would have different sizes; write the prompt's id, the answer's id and the score into JSON lines, and name them by --prompt, --response and --score",
@@ -330,11 +346,13 @@ void Reader::nemo_rl() {
 }
 
 void Reader::prime_rl() {
+  long empty = 0;
   each([&](const Json& json, long line, std::size_t file) {
     std::string prompt = text_of(member(json, {"group"}));
     for (const std::initializer_list<const char*>& path : {std::initializer_list<const char*>{"task", "key"}, {"task", "hash"}, {"task", "data", "idx"}})
       if (prompt.empty()) prompt = text_of(member(json, path));
     if (texts_.size() > 1) prompt = std::to_string(file) + "/" + prompt;
+    empty += member(json, {"traces"}).empty();
     for (const Json& trace : member(json, {"traces"})) {
       const Json& rewards = member(trace, {"rewards"});
       const std::string response = text_of(member(trace, {"id"}));
@@ -345,6 +363,7 @@ void Reader::prime_rl() {
     }
   });
   add_unscored("traces have no rewards: they count as missing");
+  note(empty, "groups have no traces: they are left out");
 }
 
 void Reader::verifiers() {
@@ -362,15 +381,15 @@ void Reader::verifiers() {
 struct Tool {
   ScoreFormat format;
   void (Reader::*read)();
-  std::vector<std::vector<const char*>> keys;  ///< of its objects: all of one list
+  std::vector<std::vector<const char*>> keys;  ///< of its objects: all of one list; "a.b" is the key b in the object a
   bool names_judges;                           ///< `--score` chooses among the judges of its rows
 };
 const std::vector<Tool>& tools() {
   static const std::vector<Tool> all = {
-      {ScoreFormat::promptfoo, &Reader::promptfoo, {{"results", "evalId"}, {"results", "config"}}, true},
+      {ScoreFormat::promptfoo, &Reader::promptfoo, {{"results.results", "evalId"}, {"results.results", "config"}}, true},
       {ScoreFormat::inspect, &Reader::inspect, {{"eval", "samples"}, {"id", "epoch", "scores"}, {"id", "epoch", "input", "target"}}, true},
       {ScoreFormat::lm_eval, &Reader::lm_eval, {{"doc_id", "filtered_resps"}}, true},
-      {ScoreFormat::openai_evals, &Reader::openai_evals, {{"spec"}, {"run_id", "event_id", "sample_id"}}, true},
+      {ScoreFormat::openai_evals, &Reader::openai_evals, {{"spec.eval_name"}, {"run_id", "event_id", "sample_id"}}, true},
       {ScoreFormat::deepeval, &Reader::deepeval, {{"testCases"}}, true},
       {ScoreFormat::mt_bench, &Reader::mt_bench, {{"question_id", "model", "judge", "score", "turn"}}, true},
       {ScoreFormat::verl, &Reader::verl, {{"input", "output", "score", "step"}}, false},
@@ -382,18 +401,24 @@ const std::vector<Tool>& tools() {
 }
 
 bool has_keys(const Json& json, const std::vector<const char*>& keys) {
-  return json.is_object() && std::all_of(keys.begin(), keys.end(), [&](const char* key) { return json.contains(key); });
+  return json.is_object() && std::all_of(keys.begin(), keys.end(), [&](const std::string& key) {
+    const auto point = key.find('.');
+    return json.contains(key.substr(0, point)) && (point == std::string::npos || json[key.substr(0, point)].contains(key.substr(point + 1)));
+  });
 }
 
 /// Keeps rows of the judges that the user named.
 void choose_judges(ToolRows& rows, const std::string& wanted, const std::string& file) {
   std::set<std::string> judges, kept;
   for (const ToolRow& row : rows.rows) judges.insert(row.judge);
-  for (const std::string& name : judges)
-    for (const std::string& glob : split(wanted, ','))
-      if (name == trimmed(glob) || glob_match(std::string(trimmed(glob)), name)) kept.insert(name);
-  if (kept.empty())
-    fail(Exit::bad_input, "{}: no judge or metric is called {}; the file has {}", file, shown_cell(wanted), joined(judges, [](const std::string& j) { return shown_cell(j); }));
+  for (const std::string& part : judges.contains(wanted) ? std::vector{wanted} : split(wanted, ',')) {
+    const std::string glob(trimmed(part));
+    const auto before = kept.size();
+    for (const std::string& name : judges)
+      if (name == glob || glob_match(glob, name)) kept.insert(name);
+    if (kept.size() == before && !kept.contains(glob))
+      fail(Exit::bad_input, "{}: no judge or metric is called {}; the file has {}", file, shown_cell(glob), joined(judges, [](const std::string& j) { return shown_cell(j); }));
+  }
   std::erase_if(rows.rows, [&](const ToolRow& row) { return !kept.contains(row.judge); });
 }
 

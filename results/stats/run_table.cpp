@@ -119,7 +119,7 @@ class RunRows {
       check_names(json_->names(), file, columns);
       return;
     }
-    if (separator_ == 0) separator_ = separator_of(text);
+    if (separator_ == 0) separator_ = format_by_name(file) == ScoreFormat::tsv ? '\t' : separator_of(text);
     csv_.emplace(text, separator_);
     if (!csv_->next(row_, errors)) errors.add(1, 1, "nothing in it; wanted a header and one row per run");
     if (!errors.any()) check_csv_header(row_, wanted_header, errors, separator_);

@@ -53,6 +53,7 @@ std::optional<BanditProblem> make_bandit_problem(const RunSpec& spec, RunCache& 
   problem.estimator = &estimator_stages(isa);
   problem.advantages = cache.estimator(spec, isa, look_up);
   problem.posterior = posterior_tables(spec, cache, *problem.advantages, isa, look_up);
+  problem.outside = cache.outside(spec, stop);
   problem.whitening = whitening_of(spec);
   problem.action_blocks = (spec.learn.rollouts + 3) / 4;
   return problem;
@@ -78,6 +79,7 @@ BanditRun::BanditRun(const Problem& p)
       step{PromptOrder(p.world->prompts, p.spec->learn.batch), make_rewards(*p.spec, *p.advantages, p.posterior)} {
   const RunSpec& spec = *p.spec;
   const std::size_t batch = spec.learn.batch;
+  step.batch.outside.program = p.outside;
   step.prompt.resize(batch);
   word.resize(batch * p.action_blocks * 4);
   if (spec.rater.sampling == Sampling::draws) vote_word.resize(static_cast<std::size_t>(spec.learn.rollouts) * ((spec.votes + 3) / 4) * 4);
@@ -89,6 +91,7 @@ BanditRun::BanditRun(const Problem& p)
 
 void BanditRun::choose_prompts(int t) {
   begin_batch(step.batch);
+  step.batch.outside.step = t;
   step.order.choose(*problem->random, problem->spec->run_key, t, step.prompt.data());
   for (std::size_t b = 0; b < step.batch.first_judge.size(); ++b)
     step.batch.first_judge[b] = judge_in_turn(problem->spec->run_key, step.prompt[b], 0, panel_size(problem->spec->rater.noise));
@@ -120,7 +123,7 @@ void BanditRun::count_by_judge() {
 }
 
 void BanditRun::estimate_advantages() {
-  odrpo::estimate_advantages(*problem->spec, *problem->estimator, problem->whitening, step.batch);
+  odrpo::estimate_advantages(*problem->spec, *problem->estimator, problem->whitening, step.batch, step.prompt);
   end_batch(step.batch);
 }
 
@@ -217,7 +220,7 @@ GradientQuality gradient_quality(BanditRun& run, int t) {
     const Draws draws = Draws::replicas(r);
     run.draw_actions(t, draws);
     run.draw_scores(t, draws);
-    estimate_advantages(*problem.spec, *problem.estimator, problem.whitening, rewards);
+    estimate_advantages(*problem.spec, *problem.estimator, problem.whitening, rewards, run.step.prompt);
     run.policy.gradient(run.action.data(), rewards.advantage.data(), run.rollout_terms(0), g.data());
     for (std::size_t i = 0; i < size; ++i) {
       sum[i] += g[i];

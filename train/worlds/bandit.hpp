@@ -37,6 +37,7 @@ struct BanditProblem {
   const EstimatorStages* estimator;
   std::shared_ptr<const BatchEstimator> advantages;  ///< shares its tables with the other runs of this estimator
   PosteriorTables posterior;                         ///< tables of a posterior estimator; empty for any other
+  std::shared_ptr<OutsideProgram> outside{};         ///< of an estimator that is another program
   Whitening whitening;                               ///< of a batch's advantages
   int action_blocks;                                 ///< counter blocks of the random generator for a prompt: 4 words each, one word a rollout
   MadeBy by() const { return {isa}; }
@@ -73,7 +74,7 @@ struct BanditRun {
   void measure_gradient(int t);
   void update_policy(int t, bool measure);
 
-  std::string begin(const std::atomic<bool>&) { return {}; }
+  std::string begin(const std::atomic<bool>&) { return begin_outside(*problem->spec, step.batch), ""; }
   bool evaluate(int, const std::atomic<bool>&) { return true; }
   bool ends_slowly() const { return false; }
   void record_policy(RunRecord& r);

@@ -75,6 +75,7 @@ std::optional<ToyLmProblem> make_toy_lm_problem(const RunSpec& spec, RunCache& c
   p.estimator = &estimator_stages(isa);
   p.advantages = cache.estimator(spec, isa);
   p.posterior = posterior_tables(spec, cache, *p.advantages, isa);
+  p.outside = cache.outside(spec, stop);
   p.whitening = whitening_of(spec);
   p.place = on_cpu(isa);
   return p;
@@ -136,6 +137,7 @@ ToyLmRun::ToyLmRun(const Problem& p)
       rater(p.spec->rater, p.spec->votes, p.spec->run_key) {
   const LearnConfig& learn = p.spec->learn;
   const std::size_t batch = static_cast<std::size_t>(learn.batch);
+  step.batch.outside.program = p.outside;
   step.prompt.resize(batch);
   prompt_token.resize(batch * toy_prompt_tokens);
   rating_word.resize(batch * ((learn.rollouts + 3) / 4 * 4));
@@ -145,6 +147,7 @@ ToyLmRun::ToyLmRun(const Problem& p)
 
 void ToyLmRun::choose_prompts(int t) {
   begin_batch(step.batch);
+  step.batch.outside.step = t;
   step.order.choose(*problem->random, problem->spec->run_key, t, step.prompt.data());
   for (std::size_t b = 0; b < step.prompt.size(); ++b)
     std::copy_n(&problem->prompt_tokens[static_cast<std::size_t>(step.prompt[b]) * toy_prompt_tokens], toy_prompt_tokens,
@@ -203,7 +206,7 @@ bool ToyLmRun::score_rollouts(int t, const std::atomic<bool>& stop) {
 }
 
 void ToyLmRun::estimate_advantages() {
-  odrpo::estimate_advantages(*problem->spec, *problem->estimator, problem->whitening, step.batch, policy.rollouts().length);
+  odrpo::estimate_advantages(*problem->spec, *problem->estimator, problem->whitening, step.batch, step.prompt, policy.rollouts().length);
   end_batch(step.batch);
 }
 
@@ -221,6 +224,7 @@ void ToyLmRun::update_policy(int t, bool measure) {
 }
 
 std::string ToyLmRun::begin(const std::atomic<bool>& stop) {
+  begin_outside(*problem->spec, step.batch);
   std::optional<std::vector<Token>> written = write_evaluated(*problem, policy.weights(), stop);
   if (!written) return "stopped";
   first = latest = std::move(*written);

@@ -43,6 +43,7 @@ struct ToyLmProblem {
   const EstimatorStages* estimator;
   std::shared_ptr<const BatchEstimator> advantages;
   PosteriorTables posterior;  ///< tables of a posterior estimator; empty for any other
+  std::shared_ptr<OutsideProgram> outside{};  ///< of an estimator that is another program
   Whitening whitening;
   TransformerPlace place;     ///< where the transformer is trained
   MadeBy by() const { return {isa, place.name}; }

@@ -109,6 +109,21 @@ for text, words in (('{"seed": 1, "estimator": "a", "votes": 1, "gain": 2}\n{"se
                     ("", "nothing in it"), ("[]", "nothing in it"), ("[3]", "an object is wanted")):
     open("bad.jsonl", "w").write(text)
     call("bad.jsonl", *BASE, code=8, words=words)
+# numbers of cells in the file's spelling, a first run without a value, many runs in one line
+spelled = [{"seed": s, "tau": t, "gain": s * t} for s in range(3) for t in (1.0, 0.5)]
+open("spelled.json", "w").write(json.dumps(spelled))
+for baseline in ("tau=1.0", "tau=1"):
+    check(len(json.loads(call("spelled.json", "--unit", "seed", "--cell", "tau", "--value", "gain", "--baseline", baseline, "--format", "json"))["differences"]) == 1, baseline)
+call("spelled.json", "--unit", "seed", "--cell", "tau", "--value", "loss", code=2, words='--value: spelled.json has no column "loss"')
+open("late.jsonl", "w").write('{"seed": 1, "arm": "a"}\n{"seed": 2, "arm": "a", "gain": 2}\n')
+call("late.jsonl", "--unit", "seed", "--cell", "arm", "--value", "gain", code=8, words='late.jsonl:1:1: error: no key "gain"')
+open("late.jsonl", "w").write('{"seed": 1, "arm": "a", "m": null}\n{"seed": 2, "arm": "a", "m": {"gain": 2}}\n')
+call("late.jsonl", "--unit", "seed", "--cell", "arm", "--value", "m.gain", code=8, words='late.jsonl:1:1: error: no key "m.gain"')
+open("bracket.json", "w").write('[{"seed": 1, "arm": "a", "gain": 1}}, {"seed": 2, "arm": "a", "gain": 2}]')
+call("bracket.json", "--unit", "seed", "--cell", "arm", "--value", "gain", code=8, words="bracket.json:1:36: error: this line is no JSON object")
+open("rates.csv", "w").write("seed,lr,gain\n1,1e-3,1\n1,0.002,2\n2,0.001,3\n")
+call("rates.csv", "--unit", "seed", "--cell", "lr", "--value", "gain", code=8, words='lr has "1e-3" and "0.001": one id or two?')
+check(len(json.loads(call("rates.csv", "--unit", "seed", "--cell", "lr", "--value", "gain", "--ids", "number", "--format", "json"))["cells"]) == 2, "1e-3 is 0.001")
 open("bad.jsonl", "w").write('{"seed": 1, "a": {"estimator": 1}, "votes": 1, "gain": 2}')
 call("bad.jsonl", *BASE, code=2, words='--cell: bad.jsonl has no column "estimator"')
 

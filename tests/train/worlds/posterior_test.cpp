@@ -199,8 +199,8 @@ TEST_CASE("advantages by histogram are those of single groups, bit by bit", "[un
     for (int round = 0; round < 200; ++round) {
       for (std::size_t i = 0; i < computed.score.size(); ++i)
         looked_up.score[i] = computed.score[i] = static_cast<std::uint8_t>(1 + g() % (round % 2 ? 10 : 3));
-      estimate_advantages(spec, estimator_stages(best_isa()), {}, looked_up);
-      estimate_advantages(spec, estimator_stages(best_isa()), {}, computed);
+      estimate_advantages(spec, estimator_stages(best_isa()), {}, looked_up, {});
+      estimate_advantages(spec, estimator_stages(best_isa()), {}, computed, {});
       REQUIRE(looked_up.raw == computed.raw);
     }
   }
