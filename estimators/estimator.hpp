@@ -242,7 +242,7 @@ struct EstimatorConfig {
   Outside outside = Outside::none;  ///< if not none, `form` and its keys count for nothing
   std::string command{};            ///< the other program and its arguments, quoted as for a shell
   std::string folder{};             ///< where it runs; empty = the current folder. Not part of what the estimator is
-  std::string files{};              ///< the files that the command names, with their SHA-256, a line each
+  std::string files{};              ///< the files that the command names, with their SHA-256, joined by commas
   OutsideKind kind = OutsideKind::scores;
   OutsideState state = OutsideState::none;
   double deadline = 60;           ///< seconds for each answer

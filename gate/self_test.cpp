@@ -55,8 +55,8 @@ SelfTest run_self_test(const SelfTestOptions& o, ChildKeeper& keeper, const std:
   const std::string copy = folder.path / "odrpo-bench";
   std::error_code error;
   if (!std::filesystem::copy_file(self, copy, error)) fail(Exit::io, "cannot copy this program to {}: {}", copy, error.message());
-  const GateCommands commands = gate_commands(find_command("--self-test", {self, "worker", "--self-test", side_names[baseline]}),
-                                              find_command("--self-test", {copy, "worker", "--self-test", side_names[candidate]}), o.rules);
+  const GateCommands commands = gate_commands(gate_command("--self-test", {self, "worker", "--self-test", side_names[baseline]}),
+                                              gate_command("--self-test", {copy, "worker", "--self-test", side_names[candidate]}), o.rules);
   std::vector<std::string> cases;
   for (const KnownChange& change : known_changes) cases.emplace_back(change.name);
   const GateKind kind = worker_kind(commands, keeper, cases, {}, o.seed);

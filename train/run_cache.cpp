@@ -194,14 +194,11 @@ std::shared_ptr<const BatchEstimator> RunCache::estimator(const RunSpec& spec, I
       ->with(whole ? static_cast<double>(spec.learn.steps) * spec.learn.batch : 0, isa);
 }
 
-std::shared_ptr<OutsideProgram> RunCache::outside(const RunSpec& spec, const std::atomic<bool>& stop) {
+std::shared_ptr<OutsideProgram> RunCache::outside(const RunSpec& spec) {
   if (spec.estimator.outside == Outside::none) return nullptr;
   const std::lock_guard lock(latest_->outside_mutex);
   std::shared_ptr<OutsideProgram>& program = latest_->outside[canonical_fields(spec.estimator) + spec.estimator.folder];
-  if (!program || !program->good()) {
-    program.reset();  // the old one ends before another begins
-    program = std::make_shared<OutsideProgram>(spec.estimator, stop);
-  }
+  if (!program || !program->runs()) program = std::make_shared<OutsideProgram>(spec.estimator);
   return program;
 }
 

@@ -1,6 +1,5 @@
 // Declares the cache of what runs share: worlds, linear fits, vote distributions, rated worlds, judge models, warm starts, estimators.
 #pragma once
-#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -67,7 +66,7 @@ class RunCache {
   std::shared_ptr<const BatchEstimator> estimator(const RunSpec& spec, Isa isa, bool look_up = true);
   /// Returns the program that computes the run's advantages; null where none does. Each copy of the cache starts one for each estimator, keeps it for its next runs,
   /// and starts another after a failure. Throws as OutsideProgram.
-  std::shared_ptr<OutsideProgram> outside(const RunSpec& spec, const std::atomic<bool>& stop);
+  std::shared_ptr<OutsideProgram> outside(const RunSpec& spec);
 
  private:
   struct State;

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -14,8 +13,7 @@ namespace odrpo::app {
 void ask_program(const std::string& command, Explanation& group) {
   EstimatorConfig config;
   config.outside = Outside::command, config.command = command;
-  const std::atomic<bool> never{false};
-  OutsideProgram program(config, never);
+  OutsideProgram program(config);
   const int members = static_cast<int>(group.rewards.size()) + group.missing;
   program.begin({.id = "explain", .estimator = "command", .levels = group.levels, .batch = 1, .rollouts = members, .steps = 1});
   std::vector<double> scores = group.rewards;
@@ -24,6 +22,7 @@ void ask_program(const std::string& command, Explanation& group) {
   group.command = command;
   group.answered.resize(scores.size());
   program.advantages({.prompts = {&prompt, 1}, .members = members, .scores = scores}, group.answered);
+  if (!group.level_values.empty()) group.remarks.push_back("The program gets the scores, not the values of their levels.");
   for (const auto& [reward, count] : group.values)
     if (std::isnan(group.answer(reward)))
       group.remarks.push_back(fmt::format("The program gives members with the reward {:.8g} different advantages: it looks at more than the rewards, such as their order.", reward));

@@ -59,7 +59,7 @@ void suite_options(CLI::App& app, SuiteOptions& o, bool file_required) {
   app.add_option("suite", o.path, "the suite file, or the name of a shipped suite, such as quickstart")
       ->required(file_required)
       ->type_name("SUITE.toml");
-  repeated(app, "--set", o.set, "change one value of the suite, e.g. --set suite.seeds=3; may be repeated", "KEY=VALUE");
+  repeated(app, "--set", o.set, "change one value of the suite, e.g. --set suite.seeds=3, or add to a list: --set 'grid.votes+=[16]'; may be repeated", "KEY=VALUE");
   repeated(app, "--only", o.only, "keep the runs whose id matches, e.g. --only '*/grpo/n8/*'; may be repeated", "GLOB");
 }
 

@@ -11,7 +11,7 @@
 
 namespace odrpo::app {
 
-std::string introduce_programs(const Suite& suite, const std::atomic<bool>& stop, bool quiet) {
+std::string start_programs(const Suite& suite, bool quiet) {
   std::string text;
   for (const std::size_t i : suite.runs.first_of_each({GridPart::estimator})) {
     const RunSpec run = suite.runs[i];
@@ -20,15 +20,14 @@ std::string introduce_programs(const Suite& suite, const std::atomic<bool>& stop
     if (!quiet)
       print_note(fmt::format("starts {} for estimator {}{}", printable_line(config.command), run.estimator_name,
                              config.folder.empty() ? "" : ", in the folder " + printable_line(config.folder)));
-    std::string said;
+    std::string answer;
     try {
-      said = OutsideProgram(config, stop).introduction();
+      answer = OutsideProgram(config).introduction();
     } catch (const Failure& failure) {
-      if (failure.code == Exit::stopped) return text;
-      said = failure.what();
-      if (!quiet) print_note(fmt::format("warning: its runs will fail: {}", said));
+      answer = failure.what();
+      if (!quiet) print_note(fmt::format("warning: its runs will fail: {}", answer));
     }
-    text += fmt::format("{}\t{}\t{}\t{}\n", run.estimator_name, printable_line(config.command), config.files, printable_line(said));
+    text += fmt::format("{}\t{}\t{}\t{}\n", run.estimator_name, printable_line(config.command), printable_line(config.files), printable_line(answer));
   }
   return text;
 }

@@ -1,6 +1,5 @@
 // Writes the provenance texts of a result file (its suite, and what trained it), and the shell commands that repeat its runs.
 #pragma once
-#include <atomic>
 #include <string>
 #include <vector>
 
@@ -24,7 +23,7 @@ TrainedBy this_machine(int jobs, const ChosenDevices& where);
 inline constexpr const char* programs_text = "programs";
 /// Starts each such program once, which the user is told unless `quiet`, and returns the text: a line for each estimator, with tabs between its name, command, files with
 /// their SHA-256, and what the program said of itself or why it failed.
-std::string introduce_programs(const Suite& suite, const std::atomic<bool>& stop, bool quiet);
+std::string start_programs(const Suite& suite, bool quiet);
 
 /// What a result file says about its suite besides the runs. `options` = how the suite was read; `by` = what trained it; `argv` = command line.
 SuiteFacts facts_of(const Suite& suite, const SuiteOptions& options, const TrainedBy& by, const std::vector<std::string>& argv);

@@ -129,7 +129,7 @@ int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job
   settings.engines = where.engines;
   settings.schedule = where.schedule;
   TrainedBy by = this_machine(settings.jobs, where);
-  if (std::string programs = introduce_programs(suite, stop, o.quiet); !programs.empty()) by.emplace_back(programs_text, std::move(programs));
+  if (std::string programs = start_programs(suite, o.quiet); !programs.empty()) by.emplace_back(programs_text, std::move(programs));
   SuiteFacts facts = facts_of(suite, o.suite, by, argv);
   if (is_part) add_part(facts, chosen.part, whole);
   if (!o.quiet) {

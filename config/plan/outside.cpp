@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <set>
 
 #include "config/catalogue/axis.hpp"
 #include "config/plan/plan.hpp"
@@ -26,14 +25,22 @@ std::string sha256_of_file(const std::string& path) {
   return file.eof() ? sum.hex() : "";
 }
 
-/// Commands that a value of the suite is: one, or several of an axis.
-std::vector<const Node*> commands_of(const Node& value) {
-  std::vector<const Node*> all;
-  if (value.kind == Node::Kind::text) all.push_back(&value);
-  if (value.kind == Node::Kind::list)
-    for (const Node& entry : value.children)
-      if (entry.kind == Node::Kind::text) all.push_back(&entry);
-  return all;
+/// What a shell would replace in a command, outside of the quotes that forbid it; 0 if nothing. A suite means the same wherever it is read.
+char replaced_sign(std::string_view text) {
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\\' && quote != '\'') ++i;
+    else if (quote != 0) {
+      if (c == quote) quote = 0;
+      else if (quote == '"' && c == '$') return c;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (std::string_view("$~*?[").find(c) != std::string_view::npos) {
+      return c;
+    }
+  }
+  return 0;
 }
 
 }  // namespace
@@ -41,27 +48,34 @@ std::vector<const Node*> commands_of(const Node& value) {
 void read_outside(const Node& section, const std::string& label, EstimatorConfig& config, Reading& reading) {
   const Node* given = find_child(section, command_key);
   if (given == nullptr) return;
-  const bool own = reading.only_below.empty();
-  config.folder = given->place.set == 0 && !reading.folder.empty() ? reading.folder.substr(0, reading.folder.size() - 1) : "";
-  if (config.folder.empty() && given->place.set == 0 && reading.folder == "/") config.folder = "/";
-  std::set<std::string> files;
-  for (const Node* command : commands_of(*given)) try {
-      const std::vector<std::string> words = command_words("`" + label + ".command`", command->text);
-      const bool in_folder = words[0].find('/') != std::string::npos && !words[0].starts_with('/') && given->place.set == 0;
-      if (own && find_program(in_folder ? reading.folder + words[0] : words[0]).empty())
-        reading.errors.add(command->place, fmt::format("`{}.command`: there is no program \"{}\"{}", label, shown(words[0]),
-                                                       words[0].find('/') == std::string::npos ? " in PATH" : " that can be executed"));
-      for (const std::string& word : words) {
-        const std::string path = given->place.set == 0 && !word.starts_with('/') ? reading.folder + word : word;
-        std::error_code error;
-        const bool of_machine = &word == &words[0] && (word.starts_with('/') || word.find('/') == std::string::npos);  // such as python3
-        if (of_machine || word.empty() || !std::filesystem::is_regular_file(path, error) || !may_be_opened(path, reading)) continue;
-        files.insert(fmt::format("{} {}", word, sha256_of_file(path)));
-      }
-    } catch (const Failure& failure) {
-      reading.errors.add(command->place, failure.what());
+  if (given->kind != Node::Kind::text) {
+    if (given->kind == Node::Kind::list)
+      reading.errors.add(given->place, fmt::format("`{}.command` must be one command, not a list: each program has a section of its own", label));
+    return;
+  }
+  if (const char sign = replaced_sign(given->text); sign != 0) {
+    reading.errors.add(given->place, fmt::format("`{}.command` has {} outside of single quotes: a command is taken as it stands, and nothing in it is replaced", label, sign));
+    return;
+  }
+  const std::string folder = given->place.set == 0 ? reading.folder : "";  // paths of --set are relative to the current folder
+  config.folder = folder.size() > 1 ? folder.substr(0, folder.size() - 1) : folder;
+  std::vector<std::string> files;
+  try {
+    const std::string who = fmt::format("`{}.command`", label);
+    const std::vector<std::string> words = command_words(who, given->text);
+    if (reading.only_below.empty()) find_command(who, words, config.folder);
+    const std::string program = words[0].substr(words[0].rfind('/') + 1);  // a program of the machine, such as python3 or /usr/bin/python3, is none of the estimator's files
+    std::error_code error;
+    for (const std::string& word : words) {
+      const std::string path = word.starts_with('/') ? word : folder + word;
+      const bool of_machine = &word == &words[0] && (word == program || std::filesystem::equivalent(path, find_program(program), error));
+      if (of_machine || word.empty() || !std::filesystem::is_regular_file(path, error) || !may_be_opened(path, reading)) continue;
+      files.push_back(fmt::format("{} {}", word, sha256_of_file(path)));
     }
-  config.files = joined(std::vector<std::string>(files.begin(), files.end()));
+  } catch (const Failure& failure) {
+    reading.errors.add(given->place, failure.what());
+  }
+  config.files = joined(files);
 }
 
 void check_outside(const Plan& plan, Diagnostics& errors) {

@@ -86,7 +86,7 @@ namespace {
 Node joined_list(Node old, Node value) {
   Node list;
   list.kind = Node::Kind::list;
-  list.key = old.key, list.key_place = old.key_place, list.place = old.place;
+  list.key = old.key, list.key_place = old.key_place, list.place = value.place;
   for (Node* part : {&old, &value})
     if (part->kind != Node::Kind::list) list.children.push_back(std::move(*part));
     else std::move(part->children.begin(), part->children.end(), std::back_inserter(list.children));

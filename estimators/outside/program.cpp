@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -20,28 +19,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double agreement = 1e-9;       // of two answers to one batch, of the largest advantage
+constexpr double agreement = 1e-5;       // of two answers to one batch, of the largest advantage: sums in float differ by their order
 constexpr double seconds_to_end = 5;     // after the last request
 constexpr int sampled_steps = 100;       // of which one is asked twice
 constexpr std::size_t longest_number = 64, longest_start = std::size_t{1} << 16;  // bytes in an answer: of each advantage, besides them
 constexpr std::size_t shown_bytes = 200;
-
-/// The program of a command, looked up from the folder where it will run.
-Command program_of(const EstimatorConfig& config) {
-  Command command;
-  command.arguments = command_words("command", config.command);
-  const std::string& name = command.arguments[0];
-  const bool inside = name.find('/') != std::string::npos && name[0] != '/' && !config.folder.empty();
-  command.file = find_program(inside ? config.folder + "/" + name : name);
-  if (command.file.empty()) fail(Exit::io, "there is no program \"{}\"{}", name, name.find('/') == std::string::npos ? " in PATH" : " that can be executed");
-  command.file = std::filesystem::absolute(command.file).string();
-  command.environment = steady_environment();
-  return command;
-}
-
-ProcessRules rules_of(const EstimatorConfig& config, const std::atomic<bool>& stop) {
-  return {.deadline = config.deadline, .stop = &stop, .longest_answer = longest_start, .deadline_from = " (`deadline`)"};
-}
 
 void add_number(std::string& text, double x) {
   if (x != x) text += "null";
@@ -62,27 +44,30 @@ std::string rows_text(std::span<const T> values, std::size_t members) {
 
 }  // namespace
 
-/// The process, and what it is asked.
-class OutsideProgram::Talk {
+/// The process, its numbered requests and their answers.
+class OutsideProgram::Conversation {
  public:
-  Talk(const EstimatorConfig& config, const std::atomic<bool>& stop)
-      : process_("estimator `" + printable_line(config.command) + "`", program_of(config), rules_of(config, stop), {.folder = config.folder}) {}
+  explicit Conversation(const EstimatorConfig& config)
+      : process_("estimator `" + printable_line(config.command) + "`", find_command("`command`", command_words("`command`", config.command), config.folder),
+                 {.deadline = config.deadline, .longest_answer = longest_start, .deadline_from = " (`deadline`)"}, {.folder = config.folder}) {}
 
-  /// The answer to a message, an object without `error`.
-  Json ask(const std::string& message, const std::string& doing) {
-    const std::string line = process_.ask(message, doing);
-    latest_ = line;
-    Json answer = Json::parse(line, nullptr, false);
+  /// The answer to a message, whose text lacks its last brace: an object with the message's number and without `error`.
+  Json ask(std::string message, const std::string& doing) {
+    message += fmt::format(",\"id\":{}}}", ++number_);
+    latest_ = process_.ask(message, doing);
+    Json answer = Json::parse(latest_, nullptr, false);
     if (answer.is_discarded())
-      wrong(doing, line.find("NaN") != std::string::npos || line.find("Infinity") != std::string::npos ? "the answer has NaN or Infinity, which JSON lacks"
-                                                                                                          : "the answer is no JSON");
-    if (!answer.is_object()) wrong(doing, "the answer is no JSON object");
+      refuse(doing, latest_.find("NaN") != std::string::npos || latest_.find("Infinity") != std::string::npos ? "the answer has NaN or Infinity, which JSON lacks"
+                                                                                                                 : "the answer is no JSON");
+    if (!answer.is_object()) refuse(doing, "the answer is no JSON object");
     if (const auto error = answer.find("error"); error != answer.end())
-      wrong(doing, "it says: " + printable_line(error->is_string() ? error->get<std::string>() : error->dump()), false);
+      refuse(doing, "it says: " + (error->is_string() ? printable_line(error->get<std::string>()) : std::string("an error that is no text")), false);
+    if (const auto id = answer.find("id"); id == answer.end() || *id != number_)
+      refuse(doing, fmt::format("the answer's `id` is not {}, that of the request: each answer repeats it", number_));
     return answer;
   }
 
-  [[noreturn]] void wrong(const std::string& doing, const std::string& why, bool show = true) {
+  [[noreturn]] void refuse(const std::string& doing, const std::string& why, bool show = true) {
     const std::string shown = show ? fmt::format(": {}{}", printable_line(latest_.substr(0, shown_bytes)), latest_.size() > shown_bytes ? " …" : "") : "";
     throw Failure(Exit::runs_failed, fmt::format("{}: {}: {}{}{}", process_.who(), doing, why, shown, process_.last_words()));
   }
@@ -95,34 +80,37 @@ class OutsideProgram::Talk {
  private:
   Process process_;
   std::string latest_;
+  std::int64_t number_ = 0;  ///< of the latest request
 };
 
-OutsideProgram::OutsideProgram(const EstimatorConfig& config, const std::atomic<bool>& stop) : kind_(config.kind), state_(config.state) {
-  talk_ = std::make_unique<Talk>(config, stop);
+OutsideProgram::OutsideProgram(const EstimatorConfig& config)
+    : kind_(config.kind), state_(config.state), conversation_(std::make_unique<Conversation>(config)) {
   const auto word = [](std::string_view w) { return Json(std::string(w)).dump(); };
-  talk_->ask(fmt::format("{{\"protocol\":{},\"kind\":{},\"state\":{}}}", outside_protocol, word(word_of<OutsideKind>(outside_kind_words, kind_)),
-                         word(word_of<OutsideState>(outside_state_words, state_))),
-             "the first message");
-  introduction_ = talk_->latest();
-  if (const std::string errors = talk_->errors(); !errors.empty()) introduction_ += '\n' + errors;
+  conversation_->ask(fmt::format("{{\"protocol\":{},\"kind\":{},\"state\":{}", outside_protocol, word(word_of<OutsideKind>(outside_kind_words, kind_)),
+                                 word(word_of<OutsideState>(outside_state_words, state_))),
+                     "the first message");
+  introduction_ = conversation_->latest();
+  if (const std::string errors = conversation_->errors(); !errors.empty()) introduction_ += '\n' + errors;
 }
 
 OutsideProgram::~OutsideProgram() {
-  if (good_) try {
-      talk_->close();
+  if (conversation_) try {
+      conversation_->close();
     } catch (const Failure&) {  // its work is done; the destructor of the process kills it
     }
 }
 
 void OutsideProgram::begin(const OutsideRun& run) {
   run_ = run;
-  talk_->limit_answers(static_cast<std::size_t>(run.batch) * static_cast<std::size_t>(run.rollouts));
-  const Json message = {{"begin",
-                         {{"run", run.id}, {"estimator", run.estimator}, {"seed", run.seed}, {"levels", run.levels}, {"batch", run.batch},
-                          {"rollouts", run.rollouts}, {"votes", run.votes}, {"steps", run.steps}}}};
-  good_ = false;  // unless nothing is thrown
-  talk_->ask(message.dump(), "the message `begin`");
-  good_ = true;
+  conversation_->limit_answers(static_cast<std::size_t>(run.batch) * static_cast<std::size_t>(run.rollouts));
+  const Json about = {{"run", run.id}, {"estimator", run.estimator}, {"seed", run.seed}, {"levels", run.levels}, {"batch", run.batch},
+                      {"rollouts", run.rollouts}, {"votes", run.votes}, {"steps", run.steps}};
+  try {
+    conversation_->ask("{\"begin\":" + about.dump(), "the message `begin`");
+  } catch (const Failure&) {
+    conversation_.reset();
+    throw;
+  }
 }
 
 void OutsideProgram::ask(const OutsideBatch& batch, std::span<double> out) {
@@ -130,58 +118,58 @@ void OutsideProgram::ask(const OutsideBatch& batch, std::span<double> out) {
   std::string message = fmt::format("{{\"run\":{},\"step\":{},\"levels\":{},\"prompts\":[{}],\"scores\":{}", Json(run_.id).dump(), batch.step, run_.levels,
                                     fmt::join(batch.prompts, ","), rows_text(batch.scores, members));
   if (!batch.lengths.empty()) message += ",\"lengths\":" + rows_text(batch.lengths, members);
-  message += '}';
   const std::string doing = fmt::format("step {}", batch.step);
-  const Json answer = talk_->ask(message, doing);
+  const Json answer = conversation_->ask(std::move(message), doing);
   const auto rows = answer.find("advantages");
-  if (rows == answer.end()) talk_->wrong(doing, "the answer has no `advantages`");
+  if (rows == answer.end()) conversation_->refuse(doing, "the answer has no `advantages`");
   if (!rows->is_array() || rows->size() != groups)
-    talk_->wrong(doing, fmt::format("`advantages` has {} groups, wanted {}", rows->is_array() ? std::to_string(rows->size()) : "no list of", groups));
+    conversation_->refuse(doing, fmt::format("`advantages` has {} groups, wanted {}", rows->is_array() ? std::to_string(rows->size()) : "no list of", groups));
   for (std::size_t g = 0; g < groups; ++g) {
     const Json& row = (*rows)[g];
     if (!row.is_array() || row.size() != members)
-      talk_->wrong(doing, fmt::format("`advantages`[{}] has {} numbers, wanted {}", g, row.is_array() ? std::to_string(row.size()) : "no list of", members));
+      conversation_->refuse(doing, fmt::format("`advantages`[{}] has {} numbers, wanted {}", g, row.is_array() ? std::to_string(row.size()) : "no list of", members));
     for (std::size_t i = 0; i < members; ++i) {
       const std::size_t at = g * members + i;
       const bool missing = batch.scores[at] != batch.scores[at];
-      if (row[i].is_null() && (missing || kind_ == OutsideKind::final)) out[at] = std::numeric_limits<double>::quiet_NaN();
-      else if (!row[i].is_number())
-        talk_->wrong(doing, fmt::format("`advantages`[{}][{}] is {}, no number", g, i, printable_line(row[i].dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 40))));
+      const bool left_out = kind_ == OutsideKind::final ? row[i].is_null() : missing && (row[i].is_null() || row[i].is_number());
+      if (left_out) out[at] = std::numeric_limits<double>::quiet_NaN();
+      else if (!row[i].is_number()) conversation_->refuse(doing, fmt::format("`advantages`[{}][{}] is not a number but {}", g, i, row[i].type_name()));
       else out[at] = row[i].get<double>();
-      if (std::isinf(static_cast<float>(out[at]))) talk_->wrong(doing, fmt::format("`advantages`[{}][{}] is {}, beyond the range of float", g, i, out[at]));
+      if (std::isinf(static_cast<float>(out[at]))) conversation_->refuse(doing, fmt::format("`advantages`[{}][{}] is {}, beyond the range of float", g, i, out[at]));
     }
   }
 }
 
-void OutsideProgram::advantages(const OutsideBatch& batch, std::span<double> out) {
-  good_ = false;  // unless nothing is thrown
+void OutsideProgram::advantages(const OutsideBatch& batch, std::span<double> out) try {
   ask(batch, out);
-  if (state_ == OutsideState::none && (batch.step < 2 || batch.step % sampled_steps == 0)) {
-    const std::size_t members = static_cast<std::size_t>(batch.members), groups = batch.prompts.size();
-    const auto reversed = [&](auto values, std::size_t each) {
-      std::vector<std::remove_const_t<typename decltype(values)::element_type>> turned;
-      turned.reserve(values.size());
-      for (std::size_t g = values.size() / each; g-- > 0;) turned.insert(turned.end(), values.begin() + g * each, values.begin() + (g + 1) * each);
-      return turned;
-    };
-    const auto prompts = reversed(batch.prompts, 1);
-    const auto scores = reversed(batch.scores, members);
-    const auto lengths = reversed(batch.lengths, members);
-    std::vector<double> again(out.size());
-    ask({batch.step, prompts, batch.members, scores, lengths}, again);
-    again = reversed(std::span<const double>(again), members);
-    double largest = 0;
-    for (const double a : out) largest = std::max(largest, std::fabs(a));  // a NaN changes nothing
-    for (std::size_t i = 0; i < groups * members; ++i) {
-      const bool same = out[i] != out[i] ? again[i] != again[i] : std::fabs(out[i] - again[i]) <= agreement * largest;
-      if (!same)
-        talk_->wrong(fmt::format("step {}", batch.step),
-                     fmt::format("the same batch, its groups in another order, gets other advantages: [{}][{}] is {} and then {}; an estimator with memory has state = \"run\"",
-                                 i / members, i % members, out[i], again[i]),
-                     false);
-    }
+  if (state_ != OutsideState::none || (batch.step >= 2 && batch.step % sampled_steps != 0)) return;
+  const std::size_t members = static_cast<std::size_t>(batch.members);
+  const auto reversed = [](auto values, std::size_t each) {
+    std::vector<std::remove_const_t<typename decltype(values)::element_type>> turned;
+    turned.reserve(values.size());
+    for (std::size_t g = values.size() / each; g-- > 0;) turned.insert(turned.end(), values.begin() + g * each, values.begin() + (g + 1) * each);
+    return turned;
+  };
+  const auto prompts = reversed(batch.prompts, 1);
+  const auto scores = reversed(batch.scores, members);
+  const auto lengths = reversed(batch.lengths, members);
+  std::vector<double> again(out.size());
+  ask({batch.step, prompts, batch.members, scores, lengths}, again);
+  again = reversed(std::span<const double>(again), members);
+  double largest = 0;
+  for (const double a : out) largest = std::max(largest, std::fabs(a));  // a NaN changes nothing
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const bool same = out[i] != out[i] ? again[i] != again[i] : std::fabs(out[i] - again[i]) <= agreement * largest;
+    if (!same)
+      conversation_->refuse(fmt::format("step {}", batch.step),
+                            fmt::format("the same batch, its groups in another order, gets other advantages: [{}][{}] is {} and then {}. An answer must depend on its request "
+                                        "alone, and not on the order of groups; an estimator with memory has state = \"run\"",
+                                        i / members, i % members, out[i], again[i]),
+                            false);
   }
-  good_ = true;
+} catch (const Failure&) {
+  conversation_.reset();
+  throw;
 }
 
 }  // namespace odrpo

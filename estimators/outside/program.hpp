@@ -1,6 +1,5 @@
 // Asks another program for the advantages of batches: JSON lines through pipes (docs/own-estimator.md has the protocol).
 #pragma once
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -29,12 +28,12 @@ struct OutsideBatch {
   std::span<const int> lengths{};    ///< [groups][members] tokens of each response; empty = the world has none
 };
 
-/// A running program that computes advantages. Its functions throw Failure `runs_failed` with the reason where it answers wrongly, late or not at all, and then
-/// kill it with its process group; Failure `stopped` after `stop` is set.
+/// A running program that computes advantages. Where it answers wrongly, late or not at all, it is killed with its process group, and the function throws Failure
+/// `runs_failed` with the reason.
 class OutsideProgram {
  public:
-  /// Starts config.command in config.folder, and exchanges the first messages. StartFailure if it cannot be started. `stop` must outlive it.
-  OutsideProgram(const EstimatorConfig& config, const std::atomic<bool>& stop);
+  /// Starts config.command in config.folder, and exchanges the first messages. Failure `io` if it cannot be started.
+  explicit OutsideProgram(const EstimatorConfig& config);
   ~OutsideProgram();
   OutsideProgram(const OutsideProgram&) = delete;
   OutsideProgram& operator=(const OutsideProgram&) = delete;
@@ -43,21 +42,20 @@ class OutsideProgram {
   const std::string& introduction() const { return introduction_; }
   /// Opens a run.
   void begin(const OutsideRun& run);
-  /// Sets out[groups][members] to the advantages of a batch; NaN = the program left the response out (only OutsideKind::final). The first two steps of a run, and
-  /// each hundredth, are asked twice where the state is `none`, the groups the second time in reverse: answers must agree within 1e-9 of the largest.
+  /// Sets out[groups][members] to the advantages of a batch, NaN where a score is missing; with OutsideKind::final NaN where the program leaves a response out. The first
+  /// two steps of a run, and each hundredth, are asked twice where the state is `none`, the groups the second time in reverse: answers must agree within 1e-5 of the largest.
   void advantages(const OutsideBatch& batch, std::span<double> out);
   /// False after a Failure: start another.
-  bool good() const { return good_; }
+  bool runs() const { return conversation_ != nullptr; }
 
  private:
-  class Talk;
+  class Conversation;
   void ask(const OutsideBatch& batch, std::span<double> out);
   OutsideKind kind_;
   OutsideState state_;
-  std::unique_ptr<Talk> talk_;
+  std::unique_ptr<Conversation> conversation_;
   OutsideRun run_;
   std::string introduction_;
-  bool good_ = true;
 };
 
 }  // namespace odrpo

@@ -11,5 +11,7 @@ def advantages(scores):  # [prompts][rollouts], NaN = missing
 
 for line in sys.stdin:
     request = json.loads(line)
-    answer = {"advantages": np.nan_to_num(advantages(np.array(request["scores"], float))).tolist()} if "scores" in request else {}
+    answer = {"id": request["id"]}
+    if "scores" in request:
+        answer["advantages"] = np.nan_to_num(advantages(np.array(request["scores"], float))).tolist()
     print(json.dumps(answer), flush=True)

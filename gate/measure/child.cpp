@@ -121,7 +121,7 @@ void ChildKeeper::no_orphans(const std::string& who) {
 
 RunOutput run_output(const std::string& flag, const std::vector<std::string>& words, const ChildRules& rules, ChildKeeper& keeper) {
   constexpr std::size_t most_output = std::size_t{1} << 16;
-  const Command command = find_command(flag, words);
+  const Command command = gate_command(flag, words);
   RunOutput out;
   {
     Process process(words[0], command, rules);

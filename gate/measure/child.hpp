@@ -20,8 +20,8 @@ namespace odrpo {
 
 // The command lines that a gate starts: split into words, found in PATH, and padded to equal length.
 
-/// The program of the words, found in PATH, with steady_environment(). Failure io, with the flag, where there is no such program.
-Command find_command(std::string_view flag, std::vector<std::string> words);
+/// find_command() for a gate's process: without the variables that make_equally_long() may have added to this process's own.
+Command gate_command(std::string_view flag, std::vector<std::string> words);
 
 /// Makes the strings and pointers that the kernel puts on a new process's stack equally many bytes, by variables without meaning. The place
 /// of the stack changes times by some percent (Mytkowicz et al. 2009, "Producing Wrong Data Without Doing Anything Obviously Wrong!").

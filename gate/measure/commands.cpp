@@ -1,13 +1,10 @@
 // Prepares the command lines that a gate starts: splits them into words, finds them in PATH, and pads them to equal length.
+
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "gate/measure/child.hpp"
-#include "kernels/system/fail.hpp"
 
 namespace odrpo {
 namespace {
@@ -25,15 +22,8 @@ std::size_t stack_pointers(const Command& c) { return c.arguments.size() + c.env
 
 }  // namespace
 
-Command find_command(std::string_view flag, std::vector<std::string> words) {
-  Command c;
-  c.arguments = std::move(words);
-  const std::string& name = c.arguments[0];
-  c.file = find_program(name);
-  if (c.file.empty())
-    fail(Exit::io, "{}: there is no program \"{}\"{}", flag, name,
-         name.find('/') == std::string::npos ? " in PATH" : " that can be executed");
-  c.environment = steady_environment();
+Command gate_command(std::string_view flag, std::vector<std::string> words) {
+  Command c = find_command(flag, std::move(words));
   std::erase_if(c.environment, [](const std::string& variable) { return variable.starts_with(pad_name); });
   return c;
 }

@@ -17,7 +17,7 @@ GateCommands gate_commands(const std::string& first, const std::string& second, 
   const auto command = [&](const char* flag, const std::string& text) {
     std::vector<std::string> words = command_words(flag, text);
     words.insert(words.end(), more.begin(), more.end());
-    return find_command(flag, std::move(words));
+    return gate_command(flag, std::move(words));
   };
   return gate_commands(command("--baseline", first), command("--candidate", second), rules);
 }
@@ -33,7 +33,7 @@ GateCommands gate_commands(Side side, const std::string& text, const std::vector
   const std::string flag = fmt::format("--{}", side_names[side]);
   std::vector<std::string> words = command_words(flag, text);
   words.insert(words.end(), more.begin(), more.end());
-  const Command command = find_command(flag, std::move(words));
+  const Command command = gate_command(flag, std::move(words));
   GateCommands out = gate_commands(command, command, rules);
   out.measured = {side};
   return out;

@@ -28,7 +28,7 @@ struct GateCommands {
   /// Of the two programs that are compared, those that are started.
   std::vector<Side> programs() const;
 };
-/// Of two command lines, as command_words() and find_command() read them, with `more` words behind each. Failure usage or io.
+/// Of two command lines, as command_words() and gate_command() read them, with `more` words behind each. Failure usage or io.
 GateCommands gate_commands(const std::string& baseline, const std::string& candidate, const std::vector<std::string>& more,
                            const ChildRules& rules);
 GateCommands gate_commands(Command baseline, Command candidate, const ChildRules& rules);

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <wordexp.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -19,7 +18,6 @@
 #include <thread>
 
 #include "kernels/shared/utf8.hpp"
-#include "kernels/system/fail.hpp"
 #include "kernels/system/signals.hpp"
 
 namespace odrpo {
@@ -72,25 +70,6 @@ bool is_program(const std::string& path) {
 }
 
 }  // namespace
-
-std::vector<std::string> command_words(std::string_view who, const std::string& text) {
-  wordexp_t words{};
-  const int error = wordexp(text.c_str(), &words, WRDE_NOCMD | WRDE_UNDEF);
-  if (error != 0) {
-    if (error == WRDE_NOSPACE) wordfree(&words);
-    const char* why = error == WRDE_BADCHAR
-                          ? "holds one of | & ; < > ( ) { } or a line end outside quotes; no shell runs it: sh -c '…' does"
-                      : error == WRDE_BADVAL  ? "names a variable that is not set"
-                      : error == WRDE_CMDSUB  ? "holds a command inside; no shell runs it: sh -c '…' does"
-                      : error == WRDE_NOSPACE ? "is too long"
-                                              : "has a quote or a bracket without its end";
-    odrpo::fail(Exit::usage, "{}: \"{}\" {}", who, text, why);
-  }
-  std::vector<std::string> out(words.we_wordv, words.we_wordv + words.we_wordc);
-  wordfree(&words);
-  if (out.empty() || out[0].empty()) odrpo::fail(Exit::usage, "{}: the command is empty", who);
-  return out;
-}
 
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return is_program(name) ? name : "";

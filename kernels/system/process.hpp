@@ -24,9 +24,6 @@ struct Command {
   std::vector<std::string> arguments;    ///< argv, the program's name first
   std::vector<std::string> environment;  ///< "NAME=value"
 };
-/// The words of a command line as a POSIX shell splits it: quotes, backslashes, $NAME, ~ and globs; no pipes and no commands inside. Failure
-/// `usage` with the reason, in whose message `who` comes first.
-std::vector<std::string> command_words(std::string_view who, const std::string& text);
 /// The path of the program that a name means: searched in the folders of PATH, or the name itself if it contains a "/". Empty if there is
 /// no executable regular file.
 std::string find_program(const std::string& name);
@@ -34,6 +31,12 @@ std::string find_program(const std::string& name);
 std::vector<std::string> own_environment();
 /// The same with PYTHONHASHSEED=0 if that is unset: Python's sets and dictionaries then have one order.
 std::vector<std::string> steady_environment();
+/// The words of a command line as a POSIX shell splits it: quotes, backslashes, $NAME, ~ and globs; no pipes and no commands inside. Failure
+/// `usage` with the reason, in whose message `who` comes first. (command.cpp)
+std::vector<std::string> command_words(std::string_view who, const std::string& text);
+/// The program of the words, found in PATH or, where its name has a slash, from `folder` (empty: the current one), with steady_environment(). Failure `io`, in whose
+/// message `who` comes first, where there is none. (command.cpp)
+Command find_command(std::string_view who, std::vector<std::string> words, const std::string& folder = {});
 /// Replaces this process by the program. Returns only if that fails, with errno.
 int exec_program(const Command& command);
 

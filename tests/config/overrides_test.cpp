@@ -28,6 +28,18 @@ TEST_CASE("override --set changes, adds and replaces values") {
   CHECK(loaded(small_suite, {"grid.votes=[ 1,8 ]", "table.baseline=''"}).runs.size() == 4);
 }
 
+TEST_CASE("override --set key+=value goes on with a list, and makes one of a single value") {
+  const auto runs = [](std::vector<std::string> set) { return loaded(small_suite, set).runs; };
+  const std::size_t all = runs({}).size();
+  CHECK(runs({"grid.votes=[1]", "grid.votes+=[8, 16]"}).size() == 3 * runs({"grid.votes=[1]"}).size());
+  CHECK(runs({"grid.votes=1", "grid.votes += 8"}).size() == 2 * runs({"grid.votes=1"}).size());
+  CHECK(runs({"record.every+=5"}).size() == all);  // there was none: one value
+  CHECK(runs({"learn.lr=0.1", "learn.lr+=[0.2]"}).size() == 2 * runs({"learn.lr=0.1"}).size());
+  const Refusal twice = refusal(small_suite, {"grid.votes=[1]", "grid.votes+=[1]"});
+  CHECK(twice.has("1 twice"));
+  CHECK(refusal(small_suite, {"suite.name+=x"}).has("--set 1: error: "));
+}
+
 TEST_CASE("override --set replaces lists of tables") {
   const std::string rater = small_suite + "[rater.mixed]\nlow.p = 0.3\nworld_spread = 2\n";
   CHECK(loaded(rater, {"rater.mixed.noise=[{model=\"gaussian\"}]"}).runs[0].rater.noise.size() == 2);

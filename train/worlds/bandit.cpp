@@ -53,7 +53,7 @@ std::optional<BanditProblem> make_bandit_problem(const RunSpec& spec, RunCache& 
   problem.estimator = &estimator_stages(isa);
   problem.advantages = cache.estimator(spec, isa, look_up);
   problem.posterior = posterior_tables(spec, cache, *problem.advantages, isa, look_up);
-  problem.outside = cache.outside(spec, stop);
+  problem.outside = cache.outside(spec);
   problem.whitening = whitening_of(spec);
   problem.action_blocks = (spec.learn.rollouts + 3) / 4;
   return problem;

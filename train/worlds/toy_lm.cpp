@@ -75,7 +75,7 @@ std::optional<ToyLmProblem> make_toy_lm_problem(const RunSpec& spec, RunCache& c
   p.estimator = &estimator_stages(isa);
   p.advantages = cache.estimator(spec, isa);
   p.posterior = posterior_tables(spec, cache, *p.advantages, isa);
-  p.outside = cache.outside(spec, stop);
+  p.outside = cache.outside(spec);
   p.whitening = whitening_of(spec);
   p.place = on_cpu(isa);
   return p;

@@ -3,13 +3,12 @@
 
 Usage: own_estimator_test.py PROGRAM
 """
-import csv, io, json, os, subprocess, sys
+import csv, io, json, os, signal, subprocess
 
 import checks
-from checks import call, check, digest, finish, flowed, near, program, suite
+from checks import call, check, digest, finish, flowed, near, program, suite, wait_until
 
-PYTHON = sys.executable
-HEAD = """import json, os, sys
+HEAD = """import json, os, sys, time
 said = open("said.jsonl", "a")
 def answer(scores):
     out = []
@@ -24,19 +23,19 @@ for line in sys.stdin:
     said.write(str(os.getpid()) + " " + line); said.flush()
     request = json.loads(line)
     if "scores" not in request:
-        print(json.dumps({"name": "ours", "version": 3}), flush=True)
+        print(json.dumps({"id": request["id"], "name": "ours", "version": 3}), flush=True)
         continue
     n += 1
     a = answer(request["scores"])
     %s
-    print(json.dumps({"advantages": a}), flush=True)
+    print(json.dumps({"id": request["id"], "advantages": a}), flush=True)
 """
 
 
 def write(name, extra="pass"):
     with open(name, "w") as file:
         file.write(HEAD % extra)
-    return f"{PYTHON} {name}"
+    return f"python3 {name}"
 
 
 def messages():
@@ -63,7 +62,7 @@ run(base, "-o", "own.h5")
 near(curves("own.h5", "mine"), curves("own.h5", "grpo"), "an outside grpo", 1e-6)
 said = messages()
 runs = [m["begin"]["run"] for _, m in said if "begin" in m]
-check(said[0][1] == {"protocol": 1, "kind": "scores", "state": "none"}, f"the first message: {said[0]}")
+check(said[0][1] == {"protocol": 1, "kind": "scores", "state": "none", "id": 1}, f"the first message: {said[0]}")
 check(len(set(runs)) == len(runs) > 1 and len({pid for pid, _ in said}) == 2, f"one process of the worker for all runs, after the one that introduces itself: {runs}")
 steps = [m["step"] for _, m in said if m.get("run") == runs[0]]
 check(steps[:6] == [0, 0, 1, 1, 2, 3], f"the first two batches are sent twice: {steps[:8]}")
@@ -87,22 +86,39 @@ call("table", "merged.h5"), call("report", "merged.h5", "-o", "page.html"), call
 check(os.path.getsize("said.jsonl") == before, "merge, table, report, check, verify and --dry-run start nothing")
 told = call("run", base, "-o", "own.h5", "--force", words="starts ")
 check("mine: A by the program `" in flowed(told), f"the formula names it: {told}")
-text = call("export", "own.h5", "--what", "all", "--format", "jsonl")
-try:
-    import h5py
-    with h5py.File("own.h5") as file:
-        programs = file["provenance/programs"][()].decode()
-    check(programs.startswith("mine\t") and '"version": 3' in programs and "mine.py " in programs, f"what it says of itself: {programs!r}")
-except ImportError:
-    pass
+stored = open("own.h5", "rb").read()
+check(b'mine\tpython3 mine.py\tmine.py ' in stored and b'"version": 3' in stored, "what it says of itself is in the file")
 
-# --- a changed program is another suite; one that is stopped goes on
+# --- a changed program is another suite
 write("mine.py", "a = [[x and -x for x in row] for row in a]")
 call("run", base, "-q", "-o", "two.h5", code=5, words="another suite")
 call("merge", "part0.h5", "part1.h5", "-o", "merged.h5", "--force", code=8, words="or a file that it names")
 run(base, "-o", "other.h5")
 check(digest("other.h5") != wanted, "and trains something else")
 write("mine.py")
+
+# --- a suite in another folder; a stop between two answers, after which the run goes on from its checkpoint, or begins again where the program has memory
+os.mkdir("below")
+os.rename(base, "below/own.toml"), os.rename("mine.py", "below/mine.py")
+call("run", "below/own.toml", "-q", "-o", "below.h5")
+check(digest("below.h5") == wanted and os.path.exists("below/said.jsonl"), "the suite's folder")
+os.rename("below/own.toml", base), os.rename("below/mine.py", "mine.py")
+for state, continued in (("none", True), ("run", False)):
+    slow = write("slow.py", "time.sleep(0.03)")
+    path = suite(f"slow-{state}", estimator='["slow"]', seeds="1", votes="[1]", steps="60", baseline='"slow"', more=f'\n[estimator.slow]\ncommand = "{slow}"\nstate = "{state}"\n')
+    open("said.jsonl", "w").close()
+    job = subprocess.Popen([program, "run", path, "-q"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: sum(1 for _ in open("said.jsonl")) > 12, job)
+    job.send_signal(signal.SIGTERM)
+    errors = job.communicate()[1]
+    check(job.returncode == 75, f"state {state}, a stop: exit {job.returncode}: {errors}")
+    open("said.jsonl", "w").close()
+    call("run", path, words=f"continued bandit" if continued else "")
+    first = next(m["step"] for _, m in messages() if "step" in m)
+    check((first > 0) == continued, f"state {state}: the first step of the second call is {first}")
+    stopped = digest(f"slow-{state}.h5")
+    call("run", path, "--force", "-q")
+    check(digest(f"slow-{state}.h5") == stopped, f"state {state}: a run that was stopped ends as one that was not")
 
 # --- what it may say: memory, final advantages, missing scores
 final = write("final.py", "a = [[None if i == 1 else x for i, x in enumerate(row)] for row in a]")
@@ -116,39 +132,44 @@ check(curves("odd.h5", "final") != curves("odd.h5", "mine") and curves("odd.h5",
 check(any(None in row for _, m in messages() for row in m.get("scores", [])), "a missing score is null")
 
 # --- misbehaviour: the run fails with the reason, the others go on, nothing is left running
-HOW = {
+MISBEHAVIOUR = {
     "nan": ('a[3][2] = float("nan")', "the answer has NaN or Infinity, which JSON lacks"),
     "shape": ("a[2].pop()", "`advantages`[2] has"),
     "groups": ("a.pop()", "groups, wanted"),
-    "text": ('a[0][0] = "1"', '`advantages`[0][0] is "1", no number'),
-    "null": ("a[0][0] = None", "`advantages`[0][0] is null, no number"),
+    "text": ('a[0][0] = "1"', '`advantages`[0][0] is not a number but string'),
+    "null": ("a[0][0] = None", "`advantages`[0][0] is not a number but null"),
     "huge": ("a[0][0] = 1e300", "beyond the range of float"),
     "dead": ('print("why", file=sys.stderr); sys.exit(3)', "the process ended with exit code 3 instead of an answer to step 0; its stderr ends: why"),
     "silent": ("continue", "after 0.5 s (`deadline`)"),
-    "more": ('print("{}")', "the answer has no `advantages`"),
+    "more": ('print("{}")', "the answer's `id` is not 3"),
+    "later": ('if n == 4: print(json.dumps({"id": request["id"], "advantages": a}), flush=True)', "the answer's `id` is not"),
+    "deep": ('print("{\\"error\\":" + "[" * 20000 + "]" * 20000 + "}", flush=True); continue', "it says: an error that is no text"),
+    "deeper": ('print("{\\"id\\":" + str(request["id"]) + ",\\"advantages\\":[" + "[" * 20000 + "]" * 20000 + "]}", flush=True); continue', "`advantages` has 1 groups"),
     "list": ("print(json.dumps(a), flush=True); continue", "the answer is no JSON object"),
     "words": ('print("hello", flush=True); continue', "the answer is no JSON"),
     "flood": ('[sys.stdout.write("x" * 65536) for _ in range(10000)]', "the answer is longer than"),
-    "error": ('print(json.dumps({"error": "no idea"}), flush=True); continue', "step 0: it says: no idea"),
+    "error": ('print(json.dumps({"id": request["id"], "error": "no idea"}), flush=True); continue', "step 0: it says: no idea"),
     "random": ("import random; a[0][0] = random.random() + 1", "gets other advantages"),
     "order": ("a = [[x * (g + 1) for x in row] for g, row in enumerate(a)]", "an estimator with memory has state = \"run\""),
-    "child": ('import subprocess; subprocess.Popen(["sleep", "1234"]); sys.exit(4)', "exit code 4"),
+    "child": ('import subprocess; subprocess.Popen(["sleep", "SECONDS"]); sys.exit(4)', "exit code 4"),
 }
-for name, (extra, reason) in HOW.items():
+SECONDS = str(100000 + os.getpid())  # of a child that nobody else has
+for name, (extra, reason) in MISBEHAVIOUR.items():
+    extra = extra.replace("SECONDS", SECONDS)
     bad = write(f"bad_{name}.py", extra)
     late = f"deadline = {0.5 if name == 'silent' else 20}\n"
     path = suite(f"bad-{name}", estimator='["grpo", "bad"]', more=f'\n[estimator.bad]\ncommand = "{bad}"\n{late}')
     r = subprocess.run([program, "run", path, "--jobs", "1", "--force"], capture_output=True, text=True, env=checks.clean, stdin=subprocess.DEVNULL)
     check(r.returncode == 7 and "failed: " in r.stderr and reason in r.stderr, f"{name}: exit {r.returncode}: {r.stderr}")
     check("grpo " in r.stdout and "failed" in r.stdout, f"{name}: the others go on: {r.stdout}")
-left = subprocess.run(["pgrep", "-f", "sleep 1234"], capture_output=True, text=True).stdout
+left = subprocess.run(["pgrep", "-f", f"sleep {SECONDS}"], capture_output=True, text=True).stdout
 check(left == "", f"a child is left behind: {left}")
 dies = suite("dies", estimator='["grpo", "bad"]', more='\n[estimator.bad]\ncommand = "sh -c \'exit 9\'"\n')
 call("run", dies, "--force", code=7, words="warning: its runs will fail: ")
 
 # --- what is wrong in a suite is said at its line, before anything is trained
 for lines, words in (('command = "no-such-program-here x"', 'there is no program "no-such-program-here" in PATH'), ('command = "a | b"', "no shell runs it"),
-                     ('command = "echo \'"', "a quote or a bracket without its end"), ('command = ""', "must be a name in quotes"), ("command = 3", "must be a name in quotes"),
+                     ('command = "echo \'"', "a quote or a bracket without its end"), ('command = "python3 $HOME/x.py"', "has $ outside of single quotes"), ("command = \"python3 '$x' *.py\"", "has * outside of single quotes"), (f'command = ["{mine}", "true"]', "not a list"), ('command = ""', "must be a name in quotes"), ("command = 3", "must be a name in quotes"),
                      (f'command = "{mine}"\nddof = 1', "has no effect"), (f'command = "{mine}"\ncompat = "verl"', "another program computes the advantages"),
                      (f'command = "{mine}"\nkind = "raw"', 'does not know "raw"'), (f'base = "grpo"\ncommand = "{mine}"', "its advantages come from no other program"),
                      ('base = "command"', "needs `command = "), (f'command = "{mine}"\nvalues = [1, 2]', "another program computes the advantages")):
