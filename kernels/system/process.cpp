@@ -296,7 +296,8 @@ std::string Process::ask(std::string_view request, const std::string& doing) {
     const std::size_t end_of_line = out_.find('\n', searched);
     searched = out_.size();
     if (std::min(end_of_line, out_.size()) > rules_.longest_answer)
-      fail(fmt::format("{}: the answer is longer than {} KiB", doing, rules_.longest_answer >> 10));
+      fail(fmt::format("{}: the answer is longer than {}", doing,
+                       rules_.longest_answer % (1 << 20) == 0 ? fmt::format("{} MiB", rules_.longest_answer >> 20) : fmt::format("{} KiB", rules_.longest_answer >> 10)));
     if (end_of_line != std::string::npos) {
       std::string answer = out_.substr(0, end_of_line);
       out_.erase(0, end_of_line + 1);

@@ -158,7 +158,7 @@ TEST_CASE("process: lines are answered one by one") {
   CHECK(ask("read a; echo 1; echo 2") == "7: test: more lines than answers: \"2\\x0a\"");
   CHECK(ask("read a; printf '1\\n2\\n'; read b", 2) == "7: test: more lines than answers: \"2\\x0a\"");
   CHECK(ask("read a; head -c 1100000 /dev/zero; read b") ==
-        "7: test: a question: the answer is longer than 1024 KiB");
+        "7: test: a question: the answer is longer than 1 MiB");
 }
 
 TEST_CASE("process: deadlines and stops end it and all that it has started") {
