@@ -49,7 +49,7 @@ class OutsideProgram::Conversation {
  public:
   explicit Conversation(const EstimatorConfig& config)
       : process_("estimator `" + printable_line(config.command) + "`", find_command("`command`", command_words("`command`", config.command), config.folder),
-                 {.deadline = config.deadline, .longest_answer = longest_start, .deadline_from = " (`deadline`)"}, {.folder = config.folder}) {}
+                 {.deadline = config.deadline, .longest_answer = longest_start, .kill_left = true, .deadline_from = " (`deadline`)"}, {.folder = config.folder}) {}
 
   /// The answer to a message, whose text lacks its last brace: an object with the message's number and without `error`.
   Json ask(std::string message, const std::string& doing) {

@@ -274,7 +274,7 @@ ProcessEnd Process::wait(Clock::time_point until, const std::string& doing) {
   while (true) {
     if (!ended_) {
       ended_ = wait_for(pid_, WNOHANG);
-      if (ended_) kill(-pid_, SIGKILL);  // what it started and left behind
+      if (ended_ && rules_.kill_left) kill(-pid_, SIGKILL);
     }
     if (ended_) return *ended_;
     obey_stop();

@@ -81,6 +81,7 @@ struct ProcessRules {
   const std::atomic<bool>* stop{};                               ///< a signal sets it; the process is then killed
   double cpu_seconds = std::numeric_limits<double>::infinity();  ///< CPU time; a process that takes a second more is killed
   std::size_t longest_answer = std::size_t{1} << 20;             ///< bytes of the line of an answer
+  bool kill_left = false;                                        ///< when it has ended, what is left of its process group is killed
   const char* deadline_from = "";                                ///< follows the deadline in messages, as " (--deadline)"
   const char* stopped = "stopped";                               ///< the message of Failure `stopped`, thrown after `stop` is set
 };
@@ -101,7 +102,7 @@ struct StartFailure : Failure {
 
 /// A running program, in a process group of its own. If it breaks a rule or ends early, members kill it and throw Failure `runs_failed`.
 /// The message has `who`, what happened, and the end of its stderr. After a stop signal to this process they kill it and throw Failure
-/// `stopped`. What is left of its process group when it ends is killed. SIGPIPE must be ignored (guard_streams).
+/// `stopped`. SIGPIPE must be ignored (guard_streams).
 class Process {
  public:
   /// Starts the program. Throws StartFailure if it cannot be started.
