@@ -13,8 +13,8 @@
 #include <charconv>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <memory>
+#include <sstream>
 #include <thread>
 
 #include "kernels/shared/utf8.hpp"
@@ -26,7 +26,9 @@ namespace {
 
 std::string file_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;  // a process may end while it is read: << then stops, an iterator would throw
+  text << file.rdbuf();
+  return text.str();
 }
 
 /// The parent of a process: in /proc/PID/stat the second word behind the name in brackets. 0 if the process has ended.
