@@ -2,9 +2,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <fstream>
 #include <string>
-#include <vector>
 
 #include "app/command.hpp"
 #include "built.hpp"
@@ -24,16 +22,8 @@ BuildFacts build_facts() {
 std::string build_name() {
   const BuildFacts build = build_facts();
   const std::string text = fmt::format("{} {} {} {} {}", build.version, build.revision, build.compiler, build.build_type, build.flags);
-  std::ifstream program("/proc/self/exe", std::ios::binary);
-  Sha256 hash;
-  std::vector<char> part(std::size_t{1} << 16);
-  std::streamsize size = 0;
-  while (program.good()) {
-    program.read(part.data(), static_cast<std::streamsize>(part.size()));
-    hash.add(part.data(), static_cast<std::size_t>(program.gcount()));
-    size += program.gcount();
-  }
-  return size > 0 && program.eof() ? text + ' ' + hash.hex().substr(0, 16) : text;
+  const std::string hash = sha256_of_file("/proc/self/exe");
+  return hash.empty() ? text : text + ' ' + hash.substr(0, 16);
 }
 
 int version(bool json) {

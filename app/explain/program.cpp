@@ -1,7 +1,6 @@
 // Asks another program for the advantages of the group that `explain` shows.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 

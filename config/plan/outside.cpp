@@ -1,9 +1,7 @@
 // Checks the commands of estimators of other programs, and hashes the files that they name. Nothing is started here.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include "config/catalogue/axis.hpp"
 #include "config/plan/plan.hpp"
@@ -15,15 +13,6 @@
 
 namespace odrpo {
 namespace {
-
-/// SHA-256 of a regular file; empty where it cannot be read.
-std::string sha256_of_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  Sha256 sum;
-  char bytes[65536];
-  while (file.read(bytes, sizeof bytes) || file.gcount() > 0) sum.add(bytes, static_cast<std::size_t>(file.gcount()));
-  return file.eof() ? sum.hex() : "";
-}
 
 /// What a shell would replace in a command, outside of the quotes that forbid it; 0 if nothing. A suite means the same wherever it is read.
 char replaced_sign(std::string_view text) {

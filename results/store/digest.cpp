@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <new>
 #include <numeric>
@@ -48,6 +49,14 @@ std::string sha256_hex(std::string_view text) {
   Sha256 sum;
   sum.add(text);
   return sum.hex();
+}
+
+std::string sha256_of_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  Sha256 sum;
+  char bytes[65536];
+  while (file.read(bytes, sizeof bytes) || file.gcount() > 0) sum.add(bytes, static_cast<std::size_t>(file.gcount()));
+  return file.eof() ? sum.hex() : "";
 }
 
 std::string base64(std::string_view bytes) {

@@ -32,6 +32,8 @@ class Sha256 {
 
 /// SHA-256 of a text, as 64 lower-case hex digits.
 std::string sha256_hex(std::string_view text);
+/// SHA-256 of a file's bytes, read piece by piece; empty where the file cannot be read.
+std::string sha256_of_file(const std::string& path);
 /// Encodes bytes as base64 (RFC 4648).
 std::string base64(std::string_view bytes);
 
