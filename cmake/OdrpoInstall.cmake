@@ -20,6 +20,7 @@ if(NOT TARGET odrpo_agreement)
 endif()
 install(DIRECTORY kernels estimators envs policies DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/odrpo FILES_MATCHING PATTERN "*.hpp" ${_not_here})
 
+install(FILES estimators/outside/odrpo_estimator.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})  # for libraries that compute advantages
 install(FILES README.md LICENSE DESTINATION ${_share})
 install(DIRECTORY examples DESTINATION ${_share})
 install(DIRECTORY docs DESTINATION ${_share} FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")

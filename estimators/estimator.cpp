@@ -65,7 +65,7 @@ struct Words {
 }  // namespace
 
 std::string estimator_word(const EstimatorConfig& config) {
-  if (config.outside == Outside::command) return std::string(command_word);
+  if (config.outside != Outside::none) return std::string(config.outside == Outside::command ? command_word : library_word);
   std::string word(config.posterior ? row_of(config.form).of_posterior : row_of(config.form).word);
   if (!has_norm(config.form)) return word;
   if (config.weight != Weight::uniform) {

@@ -206,10 +206,10 @@ inline constexpr std::string_view no_posterior_values =
     "a posterior score is a mean over qualities, and the value of a mean is not the mean of the values";
 inline constexpr std::string_view no_bit_values = "the bits of a score count 1, 2, 4, ..., whatever its level is worth";
 
-/// Where the advantages come from: a form of this file, or a program of the user's (estimators/outside/program.hpp).
-enum class Outside { none, command };
-/// The word that `base` has for an estimator of another program.
-inline constexpr std::string_view command_word = "command";
+/// Where the advantages come from: a form of this file, a program of the user's (estimators/outside/program.hpp), or a shared library (outside/library.hpp).
+enum class Outside { none, command, library };
+/// The words that `base` has for estimators of others.
+inline constexpr std::string_view command_word = "command", library_word = "library";
 
 /// What another program answers: advantages of scores, which are then whitened and masked like those of a form; or what the update uses as it is.
 enum class OutsideKind { scores, final };
@@ -240,8 +240,10 @@ struct EstimatorConfig {
   int origin = 1;                 ///< maxrl only: 1 = scores as given (1..K), 0 = scores less one (0..K-1)
   std::vector<double> values{};   ///< [K] what the levels are worth, ascending; empty = 1..K (estimators/level_values.hpp)
   Outside outside = Outside::none;  ///< if not none, `form` and its keys count for nothing
+  std::string library{};            ///< path of the shared library
   std::string command{};            ///< the other program and its arguments, quoted as for a shell
   std::string folder{};             ///< where it runs; empty = the current folder. Not part of what the estimator is
+  std::string place{};              ///< of the command or the library in the suite, for messages: "own.toml:7:11". Not part of what the estimator is
   std::string files{};              ///< the files that the command names, with their SHA-256, joined by commas
   OutsideKind kind = OutsideKind::scores;
   OutsideState state = OutsideState::none;
@@ -272,8 +274,14 @@ constexpr OnlyIf read_by_form(FormKeys key, std::string_view why) {
 inline constexpr OnlyIf ddof_only = read_by_form(FormKeys::ddof, "only grpo divides by a standard deviation with ddof");
 inline constexpr OnlyIf eps_only = read_by_form(FormKeys::eps, "it has no denominator");
 inline constexpr OnlyIf k_only = read_by_form(FormKeys::k, "it compares no subsets");
-inline constexpr OnlyIf outside_only = base_is({command_word}, "its advantages come from no other program");
-inline constexpr OnlyIf inside_only = base_is_not(command_word, "another program computes the advantages");
+inline constexpr OnlyIf command_only = base_is({command_word}, "its advantages come from no other program");
+inline constexpr OnlyIf library_only = base_is({library_word}, "its advantages come from no shared library");
+inline constexpr OnlyIf outside_only = base_is({command_word, library_word}, "its advantages come from no other program or library");
+inline constexpr OnlyIf inside_only = [] {
+  OnlyIf rule = base_is_not(command_word, "another program or library computes the advantages");
+  rule.needs[0].words[1] = library_word;
+  return rule;
+}();
 inline constexpr OnlyIf values_only = base_is_not("rank-grpo", no_rank_values) && base_is_not("posterior*", no_posterior_values) &&
                                       base_is_not("odrpo-bitwise*", no_bit_values) && inside_only;
 inline constexpr OnlyIf median_only = base_is({"odrpo-gini-median*"}, "only the weight gini-median has a median");
@@ -313,10 +321,11 @@ void describe(V& v, EstimatorConfig& c) {
                    "what the deviation D that posterior scores are divided by is raised to, sqrt(D^2 + floor^2): levels, or \"posterior\": what "
                    "their posterior leaves open",
                    floor_only);
-  v.name("command", c.command, "a program that computes the advantages, with its arguments: \"python3 mine.py\"", outside_only);
-  v.word("kind", c.kind, std::span<const Word<OutsideKind>>(outside_kind_words), "what the program's numbers are", outside_only);
-  v.word("state", c.state, std::span<const Word<OutsideState>>(outside_state_words), "what an answer of the program may depend on", outside_only);
-  v.number("deadline", c.deadline, 0.01, 86400.0, "seconds that the program has for each answer", outside_only);
+  v.name("command", c.command, "a program that computes the advantages, with its arguments: \"python3 mine.py\"", command_only);
+  v.name("library", c.library, "a shared library that computes the advantages: \"./libmine.so\"", library_only);
+  v.word("kind", c.kind, std::span<const Word<OutsideKind>>(outside_kind_words), "what the advantages are", outside_only);
+  v.word("state", c.state, std::span<const Word<OutsideState>>(outside_state_words), "what the advantages of a batch may depend on", outside_only);
+  v.number("deadline", c.deadline, 0.01, 86400.0, "seconds for each batch", outside_only);
 }
 
 /// True if another program computes the advantages that the update uses as they are.

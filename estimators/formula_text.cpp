@@ -73,7 +73,7 @@ std::string single_text(const EstimatorConfig& c) {
 }
 
 std::string estimator_formula(const EstimatorConfig& c) {
-  if (c.outside != Outside::none) return "A by the program `" + c.command + "`" + (c.kind == OutsideKind::final ? ", used as it is" : "");
+  if (c.outside != Outside::none) return (c.outside == Outside::command ? "A by the program `" + c.command : "A by the library `" + c.library) + "`" + (c.kind == OutsideKind::final ? ", used as it is" : "");
   if (c.posterior) {
     const std::string model = c.model == own_rater ? "" : "model " + c.model + ", ";
     return estimator_formula(form_of(c)) + floor_text(c) + "; r = E[quality | all scores of the group], " + model + "prior " +

@@ -32,4 +32,7 @@ void set_control(std::uint64_t) {}
 FlushSubnormals::FlushSubnormals() : before_(control() & mode) { set_control(control() | mode); }
 FlushSubnormals::~FlushSubnormals() { set_control((control() & ~mode) | before_); }  // other bits (exception flags, rounding) stay
 
+KeepFloatMode::KeepFloatMode() : before_(control()) {}
+KeepFloatMode::~KeepFloatMode() { set_control(before_); }
+
 }  // namespace odrpo

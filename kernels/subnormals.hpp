@@ -19,4 +19,17 @@ class FlushSubnormals {
   const std::uint64_t before_;  ///< the mode bits before the constructor
 };
 
+/// Code of others runs between its constructor and its destructor, which gives the thread's floating-point modes back: a library that was built with -ffast-math changes
+/// them when it is loaded.
+class KeepFloatMode {
+ public:
+  KeepFloatMode();
+  ~KeepFloatMode();
+  KeepFloatMode(const KeepFloatMode&) = delete;
+  KeepFloatMode& operator=(const KeepFloatMode&) = delete;
+
+ private:
+  const std::uint64_t before_;  ///< the control register before the constructor
+};
+
 }  // namespace odrpo

@@ -58,8 +58,9 @@ RewardBatch make_rewards(const RunSpec& spec, const BatchEstimator& estimator, c
 }
 
 void begin_outside(const RunSpec& spec, RewardBatch& b) {
-  if (!b.outside.program) return;
-  b.outside.program->begin({spec.id, spec.estimator_name, spec.seed, b.kind.levels, spec.learn.batch, spec.learn.rollouts, spec.votes, spec.learn.steps});
+  const OutsideRun run{spec.id, spec.estimator_name, spec.seed, b.kind.levels, spec.learn.batch, spec.learn.rollouts, spec.votes, spec.learn.steps};
+  if (b.outside.program) b.outside.program->begin(run);
+  if (b.outside.library) b.outside.library->begin(run);
 }
 
 void begin_batch(RewardBatch& b) {
@@ -111,15 +112,17 @@ void estimate_posterior(const LearnConfig& learn, RewardBatch& b) {
   b.estimator.real(b.value.data(), b.floor.data(), learn.batch, b.raw.data());
 }
 
-/// Asks the program for raw advantages. Where its answers are final, those that it leaves out take no part.
-void ask_program(const RunSpec& spec, std::span<const std::uint32_t> prompts, std::span<const int> tokens, RewardBatch& b) {
+/// Asks the program or the library for raw advantages. Where its answers are final, those that it leaves out take no part.
+void ask_outside(const RunSpec& spec, std::span<const std::uint32_t> prompts, std::span<const int> tokens, RewardBatch& b) {
   OutsideCall& call = b.outside;
   call.score.clear();
   if (b.kind.real) call.score.assign(b.reward.begin(), b.reward.end());
   else
     for (const std::uint8_t s : b.score) call.score.push_back(s == no_score ? __builtin_nan("") : s);
   call.answer.resize(call.score.size());
-  call.program->advantages({call.step, prompts, spec.learn.rollouts, call.score, tokens}, call.answer);
+  const OutsideBatch batch{call.step, prompts, spec.learn.rollouts, call.score, tokens};
+  if (call.program) call.program->advantages(batch, call.answer);
+  else call.library->advantages(batch, call.answer);
   for (std::size_t i = 0; i < b.raw.size(); ++i) b.raw[i] = call.answer[i] == call.answer[i] ? static_cast<float>(call.answer[i]) : 0.0f;
   if (!answers_are_final(spec.estimator)) return;
   for (std::size_t i = 0; i < b.mask.size(); ++i) b.mask[i] = call.answer[i] == call.answer[i];
@@ -132,7 +135,7 @@ void estimate_advantages(const RunSpec& spec, const EstimatorStages& stages, con
   const LearnConfig& learn = spec.learn;
   const bool apart = b.kind.votes > 1, members = b.kind.members > 1;
   float* out = members ? b.of_vote.data() : b.raw.data();
-  if (b.outside.program) ask_program(spec, prompts, tokens, b);
+  if (spec.estimator.outside != Outside::none) ask_outside(spec, prompts, tokens, b);
   else if (b.posterior) estimate_posterior(learn, b);
   else if (b.kind.real) b.estimator.real(b.reward.data(), learn.batch, out);
   else if (b.kind.gaps) b.estimator.with_gaps(stages, b.score.data(), learn.batch, out);

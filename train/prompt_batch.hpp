@@ -7,6 +7,7 @@
 
 #include "config/catalogue/catalogue.hpp"
 #include "estimators/batch.hpp"
+#include "estimators/outside/library.hpp"
 #include "estimators/outside/program.hpp"
 #include "estimators/running_median.hpp"
 #include "kernels/random_batch.hpp"
@@ -32,9 +33,10 @@ class PromptOrder {
 /// The whitening of advantages that the run's config asks for.
 Whitening whitening_of(const RunSpec& spec);
 
-/// The program that computes the advantages of a run, and what it is told of a batch besides the rewards.
+/// The program or the library that computes the advantages of a run, and what it is told of a batch besides the rewards.
 struct OutsideCall {
   std::shared_ptr<OutsideProgram> program{};  ///< null: none does
+  std::shared_ptr<OutsideLibrary> library{};
   int step = 0;
   std::vector<double> score{}, answer{};  ///< [B][G] scratch
 };

@@ -195,7 +195,7 @@ std::shared_ptr<const BatchEstimator> RunCache::estimator(const RunSpec& spec, I
 }
 
 std::shared_ptr<OutsideProgram> RunCache::outside(const RunSpec& spec) {
-  if (spec.estimator.outside == Outside::none) return nullptr;
+  if (spec.estimator.outside != Outside::command) return nullptr;
   const std::lock_guard lock(latest_->outside_mutex);
   std::shared_ptr<OutsideProgram>& program = latest_->outside[canonical_fields(spec.estimator) + spec.estimator.folder];
   if (!program || !program->runs()) program = std::make_shared<OutsideProgram>(spec.estimator);

@@ -1,8 +1,10 @@
 // Trains a run in its world. A table holds the functions of each world.
 #include "train/train.hpp"
 
+#include "estimators/outside/library.hpp"
 #include "kernels/isa.hpp"
 #include "kernels/subnormals.hpp"
+#include "train/apart.hpp"
 #include "train/loop.hpp"
 #include "train/worlds/bandit.hpp"
 #include "train/worlds/toy_lm.hpp"
@@ -10,10 +12,21 @@
 namespace odrpo {
 namespace {
 
+/// Trains a run whose world is made. One with a library of the user's trains in a process of its own, without checkpoints.
+template <class W>
+RunRecord train_problem(typename W::Problem& problem, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps* steps) {
+  const EstimatorConfig& estimator = problem.spec->estimator;
+  if (estimator.outside != Outside::library) return train_loop<W>(problem, stop, store, steps);
+  return train_apart(*problem.spec, stop, estimator.deadline, steps, [&](RunSteps& counted) {
+    problem.library = std::make_shared<OutsideLibrary>(estimator);
+    return train_loop<W>(problem, stop, {}, &counted);
+  });
+}
+
 RunRecord train_bandit(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps* steps) {
   const FlushSubnormals flush;
-  const auto problem = make_bandit_problem(spec, cache, best_isa(), stop);
-  return problem ? train_loop<BanditRun>(*problem, stop, store, steps) : failed_record(spec, "stopped");
+  auto problem = make_bandit_problem(spec, cache, best_isa(), stop);
+  return problem ? train_problem<BanditRun>(*problem, stop, store, steps) : failed_record(spec, "stopped");
 }
 
 RunRecord train_toy_lm_here(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store,
@@ -47,7 +60,7 @@ RunRecord train_toy_lm(const RunSpec& spec, RunCache& cache, const std::atomic<b
   std::optional<ToyLmProblem> problem = make_toy_lm_problem(spec, cache, best_isa(), stop, store, steps);
   if (!problem) return failed_record(spec, "stopped");
   problem->place = place;
-  return train_loop<ToyLmRun>(*problem, stop, store, steps);
+  return train_problem<ToyLmRun>(*problem, stop, store, steps);
 }
 
 RunRecord train(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps* steps) {

@@ -21,8 +21,9 @@ TrainedBy this_machine(int jobs, const ChosenDevices& where);
 
 /// Name of the provenance text about programs that compute advantages: only of suites that name some.
 inline constexpr const char* programs_text = "programs";
-/// Starts each such program once, which the user is told unless `quiet`, and returns the text: a line for each estimator, with tabs between its name, command, files with
-/// their SHA-256, and what the program said of itself or why it failed.
+/// Starts each such program once, and loads each library in a process of its own, which the user is told unless `quiet`. Returns the text: a line for each estimator, with tabs
+/// between its name, command or library, files with their SHA-256, and what the program said of itself or why it failed. Failure `suite`, at its line, where a library
+/// cannot be loaded.
 std::string start_programs(const Suite& suite, bool quiet);
 
 /// What a result file says about its suite besides the runs. `options` = how the suite was read; `by` = what trained it; `argv` = command line.

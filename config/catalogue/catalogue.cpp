@@ -39,7 +39,9 @@ std::vector<std::string_view> CatalogueOf<EstimatorConfig>::words() {
   return {all.begin(), all.end()};
 }
 std::optional<Entry<EstimatorConfig>> CatalogueOf<EstimatorConfig>::find(std::string_view word) {
-  const auto config = same_word(word, command_word) ? std::optional(EstimatorConfig{.outside = Outside::command}) : parse_estimator(word);
+  const auto config = same_word(word, command_word)   ? std::optional(EstimatorConfig{.outside = Outside::command})
+                      : same_word(word, library_word) ? std::optional(EstimatorConfig{.outside = Outside::library})
+                                                      : parse_estimator(word);
   if (!config) return std::nullopt;
   return Entry<EstimatorConfig>{estimator_word(*config), *config};
 }

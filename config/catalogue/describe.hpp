@@ -78,7 +78,7 @@ void describe(V& v, TableConfig& c) {
 
 /// Keys of a section that are not fields of its config. They say what a variant starts from, and how a rater's file of scores is read.
 inline constexpr std::string_view base_key = "base", scores_key = "scores", levels_key = "levels", scale_key = "scale",
-                                  columns_key = "columns", world_key = "world", file_key = "file", command_key = "command";
+                                  columns_key = "columns", world_key = "world", file_key = "file", command_key = "command", library_key = "library";
 inline constexpr std::string_view file_help =
     "a TOML file with one section [rater.NAME], such as `judge fit` writes: the rater to start from";
 inline constexpr std::string_view scores_help =

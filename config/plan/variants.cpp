@@ -50,9 +50,10 @@ Variant<C> read_variant(const Node& section, Reading& reading) {
   FieldReader fields(&section, label, true, errors);
   const Node* base = fields.extra(base_key);
   constexpr bool is_rater = std::is_same_v<C, RaterConfig>;
-  std::optional<Entry<C>> implied;  // a command says that another program is the base
+  std::optional<Entry<C>> implied;  // a command or a library is the base
   if constexpr (std::is_same_v<C, EstimatorConfig>)
-    if (base == nullptr && !itself && find_child(section, command_key) != nullptr) implied = Catalogue::find(command_word);
+    for (const auto& [key, word] : {std::pair(command_key, command_word), std::pair(library_key, library_word)})
+      if (base == nullptr && !itself && !implied && find_child(section, key) != nullptr) implied = Catalogue::find(word);
   const auto start = implied ? implied : start_of<C>(section, label, base, itself, reading.sound && !is_rater, errors);
   Variant<C> variant{itself ? itself->word : section.key, section.key_place, start ? start->config : C{}, {}};
   bool from_file = false;

@@ -51,7 +51,9 @@ Suite load_suite_text(const std::string& path, std::string text, const std::vect
   }
   for (const auto& estimator : plan.estimator)
     if (estimator.config.outside != Outside::none)
-      suite.notes.push_back(fmt::format("estimator {}: another program computes its advantages, `{}`: the estimates leave its time out", estimator.name, shown(estimator.config.command, 200)));
+      suite.notes.push_back(fmt::format("estimator {}: {}: the estimates leave its time out", estimator.name,
+                                        estimator.config.outside == Outside::command ? "another program computes its advantages, `" + shown(estimator.config.command, 200) + "`"
+                                                                                     : "a library computes its advantages, `" + shown(estimator.config.library, 200) + "`"));
   for (auto& note : reading.notes)
     if (std::find(suite.notes.begin(), suite.notes.end(), note) == suite.notes.end()) suite.notes.push_back(std::move(note));
   for (auto& note : exploding_groups(suite)) suite.notes.push_back(std::move(note));

@@ -199,7 +199,7 @@ std::optional<Node> override_value(const Override& o, int ordinal, Diagnostics& 
   try {
     return parsed(o.value);
   } catch (const SyntaxError& e) {
-    if ((same_word(o.path.back(), scores_key) || same_word(o.path.back(), file_key) || same_word(o.path.back(), command_key)) && o.value[0] != '"' && o.value[0] != '\'') {
+    if ((same_word(o.path.back(), scores_key) || same_word(o.path.back(), file_key) || same_word(o.path.back(), command_key) || same_word(o.path.back(), library_key)) && o.value[0] != '"' && o.value[0] != '\'') {
       Node path;
       path.kind = Node::Kind::text;
       path.place = here;

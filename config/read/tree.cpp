@@ -153,6 +153,10 @@ std::string wrapped(const std::string& lead, std::string_view words) {
 
 }  // namespace
 
+std::string Diagnostics::text_of(Place place) const {
+  return place.set > 0 ? fmt::format("--set {}", place.set) : fmt::format("{}:{}:{}", path_, place.line, place.column);
+}
+
 std::string Diagnostics::told(const Entry& e) const {
   std::string text;
   if (e.placed) {

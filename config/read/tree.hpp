@@ -33,6 +33,8 @@ class Diagnostics {
   void add_lines(Place place, Exit code, std::string_view lines);
   /// Adds one error inside a file that the suite names. Its text states its own place and may have several lines.
   void add_block(Place place, Exit code, std::string text);
+  /// "suite.toml:7:11", or "--set 2".
+  std::string text_of(Place place) const;
   bool any() const { return count_ > 0; }
   /// False once there are more errors than a user reads: callers then skip the search for suggestions.
   bool wants_detail() const { return count_ < detailed_; }

@@ -19,9 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double agreement = 1e-5;       // of two answers to one batch, of the largest advantage: sums in float differ by their order
 constexpr double seconds_to_end = 5;     // after the last request
-constexpr int sampled_steps = 100;       // of which one is asked twice
 constexpr std::size_t longest_number = 64, longest_start = std::size_t{1} << 16;  // bytes in an answer: of each advantage, besides them
 constexpr std::size_t shown_bytes = 200;
 
@@ -142,31 +140,9 @@ void OutsideProgram::ask(const OutsideBatch& batch, std::span<double> out) {
 
 void OutsideProgram::advantages(const OutsideBatch& batch, std::span<double> out) try {
   ask(batch, out);
-  if (state_ != OutsideState::none || (batch.step >= 2 && batch.step % sampled_steps != 0)) return;
-  const std::size_t members = static_cast<std::size_t>(batch.members);
-  const auto reversed = [](auto values, std::size_t each) {
-    std::vector<std::remove_const_t<typename decltype(values)::element_type>> turned;
-    turned.reserve(values.size());
-    for (std::size_t g = values.size() / each; g-- > 0;) turned.insert(turned.end(), values.begin() + g * each, values.begin() + (g + 1) * each);
-    return turned;
-  };
-  const auto prompts = reversed(batch.prompts, 1);
-  const auto scores = reversed(batch.scores, members);
-  const auto lengths = reversed(batch.lengths, members);
-  std::vector<double> again(out.size());
-  ask({batch.step, prompts, batch.members, scores, lengths}, again);
-  again = reversed(std::span<const double>(again), members);
-  double largest = 0;
-  for (const double a : out) largest = std::max(largest, std::fabs(a));  // a NaN changes nothing
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const bool same = out[i] != out[i] ? again[i] != again[i] : std::fabs(out[i] - again[i]) <= agreement * largest;
-    if (!same)
-      conversation_->refuse(fmt::format("step {}", batch.step),
-                            fmt::format("the same batch, its groups in another order, gets other advantages: [{}][{}] is {} and then {}. An answer must depend on its request "
-                                        "alone, and not on the order of groups; an estimator with memory has state = \"run\"",
-                                        i / members, i % members, out[i], again[i]),
-                            false);
-  }
+  if (state_ != OutsideState::none || !is_sampled(batch.step)) return;
+  const std::string why = disagreement(batch, out, [&](const OutsideBatch& b, std::span<double> again) { ask(b, again); });
+  if (!why.empty()) conversation_->refuse(fmt::format("step {}", batch.step), why, false);
 } catch (const Failure&) {
   conversation_.reset();
   throw;

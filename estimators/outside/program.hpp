@@ -1,32 +1,14 @@
 // Asks another program for the advantages of batches: JSON lines through pipes (docs/own-estimator.md has the protocol).
 #pragma once
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 
-#include "estimators/estimator.hpp"
+#include "estimators/outside/batch.hpp"
 
 namespace odrpo {
 
 inline constexpr int outside_protocol = 1;  ///< version of the protocol
-
-/// The run that a program's `begin` message names.
-struct OutsideRun {
-  std::string id;         ///< of the run, "bandit/mixed/linear/mine/n1/s0"
-  std::string estimator;  ///< the estimator's name in the suite
-  int seed = 0, levels = 10, batch = 0, rollouts = 0, votes = 1, steps = 0;
-};
-
-/// Groups of scores [groups][members], one group a prompt.
-struct OutsideBatch {
-  int step = 0;
-  std::span<const std::uint32_t> prompts{};  ///< [groups] numbers of the prompts
-  int members = 0;
-  std::span<const double> scores{};  ///< [groups][members] NaN = missing
-  std::span<const int> lengths{};    ///< [groups][members] tokens of each response; empty = the world has none
-};
 
 /// A running program that computes advantages. Where it answers wrongly, late or not at all, it is killed with its process group, and the function throws Failure
 /// `runs_failed` with the reason.

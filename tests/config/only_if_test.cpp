@@ -54,7 +54,7 @@ using Setting = std::map<std::string_view, AxisValue>;
 // the words that an estimator's `base` may be
 std::vector<std::string_view> estimator_bases() {
   auto words = CatalogueOf<EstimatorConfig>::words();
-  words.push_back(command_word);
+  words.push_back(command_word), words.push_back(library_word);
   return words;
 }
 
@@ -152,7 +152,10 @@ std::string noise_line(const std::string& word) {
 template <class C>
 std::string lines(const Setting& values) {
   std::string text = head<C>(values);
-  if (const auto base = values.find(base_need); base != values.end() && base->second == AxisValue(std::string(command_word))) text += "command = \"true\"\n";
+  if (const auto base = values.find(base_need); base != values.end()) {
+    if (base->second == AxisValue(std::string(command_word))) text += "command = \"true\"\n";
+    if (base->second == AxisValue(std::string(library_word))) text += "library = \"/proc/self/exe\"\n";  // any file: nothing is loaded
+  }
   for (const auto& [key, value] : values)
     if (key == noise_need) text += noise_line(std::get<std::string>(value));
     else if (key != base_need && key != env_need) text += std::string(key) + " = " + literal(value) + "\n";
@@ -193,7 +196,7 @@ int check_section() {
   for (const FieldInfo& f : all_fields<C>()) {
     const OnlyIf& rule = f.only_if;
     if (rule.count == 0 || f.type == "numbers") continue;  // lists: below
-    if (f.key == "command" || f.key == "deadline") continue;  // a program must be there, and a deadline changes no number: tests/app/run/own_estimator_test.py
+    if (f.key == "command" || f.key == "library" || f.key == "deadline") continue;  // a program must be there, and a deadline changes no number: tests/app/run/own_estimator_test.py
     ++met;
     INFO(section_of<C>() << "." << f.key << " only if " << rule_text(rule));
     const AxisValue usual = default_of(f), other = other_of(f);

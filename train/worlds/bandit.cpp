@@ -79,7 +79,7 @@ BanditRun::BanditRun(const Problem& p)
       step{PromptOrder(p.world->prompts, p.spec->learn.batch), make_rewards(*p.spec, *p.advantages, p.posterior)} {
   const RunSpec& spec = *p.spec;
   const std::size_t batch = spec.learn.batch;
-  step.batch.outside.program = p.outside;
+  step.batch.outside.program = p.outside, step.batch.outside.library = p.library;
   step.prompt.resize(batch);
   word.resize(batch * p.action_blocks * 4);
   if (spec.rater.sampling == Sampling::draws) vote_word.resize(static_cast<std::size_t>(spec.learn.rollouts) * ((spec.votes + 3) / 4) * 4);

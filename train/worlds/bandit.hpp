@@ -38,6 +38,7 @@ struct BanditProblem {
   std::shared_ptr<const BatchEstimator> advantages;  ///< shares its tables with the other runs of this estimator
   PosteriorTables posterior;                         ///< tables of a posterior estimator; empty for any other
   std::shared_ptr<OutsideProgram> outside{};         ///< of an estimator that is another program
+  std::shared_ptr<OutsideLibrary> library{};         ///< of an estimator that is a library
   Whitening whitening;                               ///< of a batch's advantages
   int action_blocks;                                 ///< counter blocks of the random generator for a prompt: 4 words each, one word a rollout
   MadeBy by() const { return {isa}; }

@@ -137,7 +137,7 @@ ToyLmRun::ToyLmRun(const Problem& p)
       rater(p.spec->rater, p.spec->votes, p.spec->run_key) {
   const LearnConfig& learn = p.spec->learn;
   const std::size_t batch = static_cast<std::size_t>(learn.batch);
-  step.batch.outside.program = p.outside;
+  step.batch.outside.program = p.outside, step.batch.outside.library = p.library;
   step.prompt.resize(batch);
   prompt_token.resize(batch * toy_prompt_tokens);
   rating_word.resize(batch * ((learn.rollouts + 3) / 4 * 4));

@@ -44,6 +44,7 @@ struct ToyLmProblem {
   std::shared_ptr<const BatchEstimator> advantages;
   PosteriorTables posterior;  ///< tables of a posterior estimator; empty for any other
   std::shared_ptr<OutsideProgram> outside{};  ///< of an estimator that is another program
+  std::shared_ptr<OutsideLibrary> library{};  ///< of an estimator that is a library
   Whitening whitening;
   TransformerPlace place;     ///< where the transformer is trained
   MadeBy by() const { return {isa, place.name}; }
