@@ -240,6 +240,22 @@ struct ExplainOptions {
 };
 int explain(const ExplainOptions&);
 
+struct ConformOptions {
+  std::string command;                ///< the program that is compared
+  std::string as;                     ///< "grpo:verl", "grpo" (of the paper), "any"
+  bool whitened = false;              ///< its answers are whitened as the system does it
+  bool whole = false;                 ///< it takes whole scores alone
+  int levels = 10;
+  std::string median;                 ///< as the keys of [estimator.NAME]; empty, 1, 0 = not given
+  int origin = 1, k = 0, ddof = 0;
+  double eps = 0;
+  double deadline = 60;               ///< seconds for each answer
+  bool json = false;
+  std::string junit;                  ///< file; empty = none
+  bool any() const { return as == "any"; }
+};
+int conform(const ConformOptions&);
+
 int gate(const GateOptions&);
 
 struct WorkerOptions {

@@ -58,6 +58,7 @@ struct Commands {
   GateOptions gate;
   WorkerOptions worker;
   ExplainOptions explain;
+  ConformOptions conform;
   JudgeCommands judge;
   TheoryCommands theory;
   bool version = false, json = false, table_json = false, doctor_json = false, version_json = false;
@@ -207,6 +208,11 @@ struct Commands {
         ->type_name("N");
     c->add_flag("--verbose", explain.verbose, "many levels under every system, why one is left out, what it does to the batch afterwards");
     c->add_flag("--json", explain.json, "as JSON, with full precision");
+
+    c = add("conform", "is a program's estimator the one that it says it is?",
+            "odrpo-bench conform --command 'python3 adv.py' --as grpo:verl\n  odrpo-bench conform --command 'python3 adv.py' --as any",
+            [this] { return app::conform(conform); });
+    conform_options(*c, conform);
 
     c = add("export-estimator", "a posterior estimator for a trainer: its tables and map as JSON or a Python module",
             "odrpo-bench export-estimator mixed --prior fixed -o mixed.json\n  odrpo-bench export-estimator judge.toml -o judge_posterior.py",

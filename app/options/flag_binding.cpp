@@ -150,6 +150,24 @@ void floor_option(CLI::App& app, std::string& floor) {
   app.add_option("--floor", floor, "of posterior forms that divide by a deviation: posterior (default), or levels; 0 = none")->type_name("FLOOR");
 }
 
+void conform_options(CLI::App& c, ConformOptions& o) {
+  c.add_option("--command", o.command, "the program, with its arguments, as `command` of a suite names it (docs/own-estimator.md)")->required()->type_name("CMD");
+  c.add_option("--as", o.as, "word of `list estimators` and, after a colon, of `list compat`: grpo:verl (default convention: paper); any = whatever fits")
+      ->required()
+      ->type_name("WORD:SYSTEM");
+  c.add_flag("--whitened", o.whitened, "its answers are whitened as the system does it after this estimator");
+  c.add_flag("--whole", o.whole, "it takes whole scores 0..K alone: no others are sent");
+  c.add_option("--levels", o.levels, "K (default 10)")->check(whole(2, 100))->type_name("K");
+  c.add_option("--median", o.median, "of gini-median: lower (default), mid or upper")->type_name("RULE");
+  c.add_option("--origin", o.origin, "of maxrl: scores as given (1, default) or less one (0)")->check(whole(0, 1))->type_name("0|1");
+  c.add_option("--k", o.k, "of forms that compare subsets, as max-at-k: their size (default 2)")->check(whole(2, 7))->type_name("N");
+  c.add_option("--ddof", o.ddof, "of grpo by the convention paper (default 0)")->check(whole(0, 1))->type_name("0|1");
+  c.add_option("--eps", o.eps, "added to the divisor, by the convention paper (default 0)")->check(share())->type_name("EPS");
+  c.add_option("--deadline", o.deadline, "seconds that an answer may take (default 60)")->check(positive())->type_name("S");
+  c.add_flag("--json", o.json, "as JSON");
+  c.add_option("--junit", o.junit, "write JUnit's XML, a test case for each check")->type_name("FILE.xml");
+}
+
 void export_estimator_options(CLI::App& app, ExportEstimatorOptions& o) {
   app.add_option("rater", o.rater, "the judge: a word of `list raters`, or a judge's file (.toml), such as `judge fit` writes")
       ->required()

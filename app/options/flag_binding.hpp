@@ -36,6 +36,7 @@ void plot_options(CLI::App& app, PlotOptions& o);
 void export_options(CLI::App& app, ExportOptions& o);
 /// Adds --floor, which posterior estimators read.
 void floor_option(CLI::App& app, std::string& floor);
+void conform_options(CLI::App& app, ConformOptions& o);
 void export_estimator_options(CLI::App& app, ExportEstimatorOptions& o);
 /// Adds the flags of reading_options() (results/scores/reading.hpp: how a file of scores is read), or those with the keys `only`.
 void reading_flags(CLI::App& app, ReadingFlags& flags, std::initializer_list<std::string_view> only = {});

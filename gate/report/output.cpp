@@ -70,13 +70,13 @@ std::string findings_junit(const Findings& f) {
                                          f.found.size() + f.left_out.size(), failures, skipped,
                                          f.seconds);
   std::string out =
-      fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n  <testsuite name=\"odrpo-bench gate\" {0}>\n", totals);
+      fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n  <testsuite name=\"odrpo-bench {1}\" {0}>\n", totals, f.command);
   out += "    <properties>\n";
   for (const auto& [what, text] : f.about)
     out += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", attribute(what), attribute(text));
   out += "    </properties>\n";
   for (const Finding& found : f.found) {
-    out += fmt::format("    <testcase classname=\"gate.{}\" name=\"{}\" time=\"{:.9f}\">", attribute(f.kind), attribute(found.name),
+    out += fmt::format("    <testcase classname=\"{}.{}\" name=\"{}\" time=\"{:.9f}\">", f.command, attribute(f.kind), attribute(found.name),
                        found.seconds);
     const std::string sentence = markup_text(found.sentence);
     if (found.skipped) out += fmt::format("\n      <skipped message=\"{}\"/>\n    ", sentence);
@@ -85,7 +85,7 @@ std::string findings_junit(const Findings& f) {
     out += "</testcase>\n";
   }
   for (const GateLeftOut& left : f.left_out)
-    out += fmt::format("    <testcase classname=\"gate.{}\" name=\"{}\" time=\"0\"><skipped message=\"{}\"/></testcase>\n",
+    out += fmt::format("    <testcase classname=\"{}.{}\" name=\"{}\" time=\"0\"><skipped message=\"{}\"/></testcase>\n", f.command,
                        attribute(f.kind), attribute(left.name), attribute(left.why));
   return out + "  </testsuite>\n</testsuites>\n";
 }

@@ -38,6 +38,7 @@ struct Findings {
   std::vector<GateLeftOut> left_out;
   std::vector<std::string> notes;  ///< sentences below the table
   double seconds = 0;              ///< of the whole gate
+  std::string command = "gate";    ///< that found them
 };
 
 /// JUnit's XML: a test case each; failing ones have a failure; skipped and left-out ones are skipped.

@@ -1,0 +1,205 @@
+// Compares a program's advantages with those of an estimator under a convention: `odrpo-bench conform --command CMD --as WORD:SYSTEM`.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <string>
+
+#include "app/command.hpp"
+#include "app/explain/explain_group.hpp"
+#include "app/flags/flag_values.hpp"
+#include "estimators/conformance/conformance.hpp"
+#include "estimators/outside/program.hpp"
+#include "gate/report/report.hpp"
+#include "kernels/shared/json.hpp"
+#include "kernels/shared/utf8.hpp"
+#include "kernels/shared/words.hpp"
+#include "kernels/shared/clock.hpp"
+#include "kernels/system/fail.hpp"
+#include "kernels/system/output_file.hpp"
+#include "kernels/system/terminal.hpp"
+#include "kernels/system/text.hpp"
+
+namespace odrpo::app {
+namespace {
+
+/// The estimator of --as: a word, and a convention after the last colon.
+EstimatorConfig read_as(const ConformOptions& o) {
+  const std::size_t colon = o.as.rfind(':');
+  const std::string word = o.as.substr(0, colon), system = colon == std::string::npos ? "paper" : o.as.substr(colon + 1);
+  const auto parsed = parse_estimator(word);
+  if (!parsed) fail(Exit::usage, "--as: there is no estimator \"{}\" (`list estimators` has them all){}", shown(word), did_you_mean(word, estimator_catalogue()));
+  EstimatorConfig config = *parsed;
+  const auto compat = find_word<Compat>(compat_words, system);
+  if (!compat) fail(Exit::usage, "--as: there is no convention \"{}\" (`list compat` has them all){}", shown(system), did_you_mean(system, words_in(compat_words)));
+  config.compat = *compat;
+  if (config.posterior)
+    fail(Exit::usage, "--as {}: posterior scores depend on a judge, and their prior on the batches before; what `export-estimator` writes is compared with `compute` instead", shown(o.as));
+  const auto set = [&](bool given, FormKeys key, std::string_view flag, auto edit) {
+    if (!given) return;
+    if (!reads_key(config.form, key)) fail(Exit::usage, "{}: {} does not read it", flag, estimator_word(config));
+    edit();
+  };
+  if (!o.median.empty() && !reads_median(config.weight)) fail(Exit::usage, "--median: only the weight gini-median reads it, not {}", estimator_word(config));
+  set(!o.median.empty(), FormKeys::median, "--median", [&] { config.median = word_or_refuse("--median", median_words, o.median); });
+  if (config.median == MedianRule::running) fail(Exit::usage, "--median running: it depends on the batches before; a program is compared batch by batch");
+  set(o.origin != 1, FormKeys::origin, "--origin", [&] { config.origin = o.origin; });
+  set(o.k != 0, FormKeys::k, "--k", [&] { config.k = o.k; });
+  set(o.ddof != 0, FormKeys::ddof, "--ddof", [&] { config.ddof = o.ddof; });
+  set(o.eps != 0, FormKeys::eps, "--eps", [&] { config.eps = o.eps; });
+  if (const auto refusal = compat_refusal(config)) fail(Exit::usage, "--as {}: {}", shown(o.as), *refusal);
+  if (o.whitened && !whitening_after(config).on) fail(Exit::usage, "--whitened: {} does not whiten the batch after {}", system, estimator_word(config));
+  return config;
+}
+
+/// A program that is started again after it failed. Its answers may depend on anything: what they depend on is found out here.
+class Restarted {
+ public:
+  explicit Restarted(const ConformOptions& o) {
+    config_.outside = Outside::command, config_.command = o.command, config_.deadline = o.deadline, config_.state = OutsideState::run;
+    levels_ = o.levels;
+    start();
+    introduction_ = program_->introduction();
+  }
+  const std::string& introduction() const { return introduction_; }
+  void ask(const OutsideBatch& batch, std::span<double> out) {
+    if (!program_ || !program_->runs()) start();
+    program_->advantages(batch, out);
+  }
+
+ private:
+  void start() {
+    program_ = std::make_unique<OutsideProgram>(config_);
+    program_->begin({.id = "conform", .estimator = "command", .levels = levels_, .batch = 128, .rollouts = 128, .steps = 100});
+  }
+  EstimatorConfig config_;
+  int levels_ = 0;
+  std::unique_ptr<OutsideProgram> program_;
+  std::string introduction_;
+};
+
+std::string numbers(std::span<const double> values) {
+  std::string text;
+  for (const double x : values) add_item(text, x != x ? "-" : fmt::format("{:.6g}", x + 0.0));
+  return text;
+}
+
+/// The check whose first group is shown: one that `explain` can explain, if there is such a one.
+const CheckResult* shown_check(const Conformance& c) {
+  const CheckResult* any = nullptr;
+  for (const CheckResult& check : c.checks) {
+    if (!check.first) continue;
+    if (any == nullptr) any = &check;
+    if (check.check < Check::members && !c.whitened) return &check;
+  }
+  return any;
+}
+
+/// The first group that differs, as `explain` shows it; plainly where its scores are none that `explain` takes.
+std::string group_text(const Conformance& c, const ConformOptions& o, const CheckResult& check) {
+  const DifferentGroup& group = *check.first;
+  std::string out = fmt::format("\nThe first group that differs ({}):\n", row_of(check.check).name);
+  const bool explainable = check.check < Check::members && !c.whitened && std::all_of(group.scores.begin(), group.scores.end(), [](double s) { return s != s || (s >= 0 && s <= most_explained_level); }) &&
+                           std::any_of(group.scores.begin(), group.scores.end(), [](double s) { return s == s; });
+  if (!explainable)
+    return out + paragraph("scores    " + numbers(group.scores), 2, 12) + paragraph((check.check < Check::members ? "expected  " : "before    ") + numbers(group.expected), 2, 12) +
+           paragraph("answered  " + numbers(group.answered), 2, 12);
+  ExplainOptions options;
+  std::string rewards;
+  for (const double s : group.scores) add_item(rewards, s != s ? "NA" : fmt::format("{}", s), ",");
+  const double highest = std::accumulate(group.scores.begin(), group.scores.end(), 0.0, [](double most, double s) { return s > most ? s : most; });
+  options.rewards = {rewards}, options.levels = std::max(o.levels, static_cast<int>(std::ceil(highest)));
+  options.estimators = {estimator_word(*c.closest)}, options.compat = {std::string(word_of<Compat>(compat_words, c.closest->compat))};
+  options.origin = c.closest->origin;
+  if (reads_key(c.closest->form, FormKeys::k)) options.k = c.closest->k;
+  if (reads_median(c.closest->weight) && c.closest->form == Form::odrpo) options.median = word_of<MedianRule>(median_words, c.closest->median);
+  Explanation explanation = explain_group(options);
+  explanation.command = o.command, explanation.answered.clear();
+  for (std::size_t i = 0; i < group.scores.size(); ++i)
+    if (group.scores[i] == group.scores[i]) explanation.answered.push_back(group.answered[i]);
+  return out + explanation_text(explanation, false);
+}
+
+std::string verdict(const Conformance& c, const ConformOptions& o) {
+  int groups = 0, different = 0;
+  double worst = 0;
+  for (const CheckResult& check : c.checks) groups += check.groups, different += check.different, worst = std::max(worst, check.worst);
+  if (c.conforms) return fmt::format("yes: the answers are those of {} ({} groups)", o.any() ? joined(c.same, [](const std::string& s) { return s; }) : c.as, groups);
+  if (o.any()) return fmt::format("no: the answers are those of no word; nearest is {}, from which {} of {} groups differ", c.as, different, groups);
+  return fmt::format("no: the answers are not those of {}: {} of {} groups differ", c.as, different, groups);
+}
+
+std::string text_of(const Conformance& c, const ConformOptions& o) {
+  std::string out = paragraph(fmt::format("{} as {}", printable_line(o.command), c.as), 0, 2) + paragraph(c.formula, 2, 4);
+  out += fmt::format("\n{:<20}{:>8}{:>9}{:>10}\n", "CHECK", "groups", "differ", "largest");
+  for (const CheckResult& check : c.checks)
+    out += fmt::format("{:<20}{:>8}{:>9}{:>10}\n", row_of(check.check).name, check.groups, check.different, check.different == 0 ? "" : std::isinf(check.worst) ? "none" : fmt::format("{:.2g}", check.worst));
+  if (!c.gradients.empty()) {
+    out += fmt::format("\n{:<32}{:<12}{:>10}{:>8}{:>8}\n", "EXPECTED GRADIENT, judge", "policy", "differs", "cosine", "length");
+    for (const ExpectedGradient& g : c.gradients) out += fmt::format("{:<32}{:<12}{:>10.2g}{:>8.4f}{:>8.4f}\n", g.judge, g.policy, g.difference, g.cosine, g.length);
+  }
+  out += '\n' + paragraph(verdict(c, o), 0, 4);
+  for (const std::string& cause : c.causes) out += paragraph("- " + printable_line(cause), 2, 4);
+  if (!c.conforms && !c.same.empty()) out += paragraph("They are those of " + joined(c.same, [](const std::string& s) { return s; }) + ".", 0, 2);
+  if (const CheckResult* check = shown_check(c)) out += group_text(c, o, *check);
+  return out;
+}
+
+/// Numbers of JSON: none for NaN and infinity.
+Json list_json(std::span<const double> values) {
+  Json out = Json::array();
+  for (const double x : values) out.push_back(std::isfinite(x) ? Json(x) : Json(nullptr));
+  return out;
+}
+
+std::string json_of(const Conformance& c, const ConformOptions& o, const std::string& introduction) {
+  Json out = {{"command", o.command}, {"introduction", introduction}, {"as", c.as}, {"formula", c.formula}, {"conforms", c.conforms}, {"whitened", c.whitened}, {"levels", o.levels}};
+  out["checks"] = Json::array();
+  for (const CheckResult& check : c.checks) {
+    Json one = {{"check", row_of(check.check).name}, {"about", row_of(check.check).about}, {"groups", check.groups}, {"differ", check.different}};
+    one["largest"] = std::isfinite(check.worst) ? Json(check.worst) : Json(nullptr);
+    if (!check.failure.empty()) one["failure"] = check.failure;
+    if (!check.cause.empty()) one["cause"] = check.cause;
+    if (check.first) one["first"] = {{"scores", list_json(check.first->scores)}, {"expected", list_json(check.first->expected)}, {"answered", list_json(check.first->answered)}};
+    out["checks"].push_back(std::move(one));
+  }
+  out["gradients"] = Json::array();
+  for (const ExpectedGradient& g : c.gradients) out["gradients"].push_back({{"judge", g.judge}, {"policy", g.policy}, {"difference", g.difference}, {"cosine", g.cosine}, {"length", g.length}});
+  out["causes"] = c.causes, out["same_as"] = c.same, out["verdict"] = verdict(c, o);
+  return out.dump(2) + "\n";
+}
+
+std::string junit_of(const Conformance& c, const ConformOptions& o, double seconds) {
+  Findings findings;
+  findings.command = "conform", findings.kind = c.as, findings.seconds = seconds;
+  findings.about = {{"command", o.command}, {"as", c.as}, {"verdict", verdict(c, o)}};
+  for (const CheckResult& check : c.checks) {
+    const bool bad = check.different > 0 || !check.failure.empty();
+    std::string sentence = fmt::format("{} of {} groups differ", check.different, check.groups);
+    add_item(sentence, printable_line(check.failure), ": ");
+    add_item(sentence, check.cause, ": ");
+    findings.found.push_back({.name = std::string(row_of(check.check).name), .verdict = bad ? "different" : "same", .sentence = sentence, .failure = bad ? "different" : ""});
+  }
+  return findings_junit(findings);
+}
+
+}  // namespace
+
+int conform(const ConformOptions& o) {
+  if (!o.junit.empty()) check_output(o.junit, "");
+  ConformanceOptions options{.whitened = o.whitened, .levels = o.levels, .whole = o.whole};
+  if (!o.any()) options.as = read_as(o);
+  else if (o.whitened || !o.median.empty() || o.origin != 1 || o.k != 0 || o.ddof != 0 || o.eps != 0)
+    fail(Exit::usage, "--as any tries every word under every convention, whitened or not: name one to set its keys");
+  if (options.as && row_of(options.as->form).basis == Basis::bit) options.whole = true;
+  const double begin = now_seconds();
+  Restarted program(o);
+  const Conformance found = conformance_of([&](const OutsideBatch& batch, std::span<double> out) { program.ask(batch, out); }, options);
+  put(o.json ? json_of(found, o, program.introduction()) : text_of(found, o));
+  if (!o.junit.empty()) write_output(o.junit, junit_of(found, o, now_seconds() - begin));
+  return static_cast<int>(found.conforms ? Exit::ok : Exit::different);
+}
+
+}  // namespace odrpo::app

@@ -1,0 +1,64 @@
+// Compares the advantages of an outside estimator with those of a word under a convention, and names what would explain a difference.
+#pragma once
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "estimators/conformance/question.hpp"
+#include "estimators/conformance/variant.hpp"
+#include "estimators/estimator.hpp"
+
+namespace odrpo {
+
+/// Sets out[groups][members] to the answer to a batch; NaN where a score is missing. Throws Failure where there is none.
+using AskEstimator = std::function<void(const OutsideBatch&, std::span<double>)>;
+
+struct ConformanceOptions {
+  std::optional<EstimatorConfig> as{};  ///< unset: any word under any convention
+  bool whitened = false;                ///< the answers are whitened as the system does it after the estimator
+  int levels = 10;                      ///< K
+  bool whole = false;                   ///< no scores but whole ones 0..K
+};
+
+/// A group whose advantages differ.
+struct DifferentGroup {
+  std::vector<double> scores, expected, answered;  ///< [members]
+};
+
+struct CheckResult {
+  Check check;
+  int groups = 0, different = 0;
+  double worst = 0;       ///< largest difference over the largest advantage of its group or, if the answers are whitened, of its batch; not of equal groups
+  std::string failure{};  ///< why a batch has no answer
+  std::string cause{};    ///< what the answers show of the difference
+  std::optional<DifferentGroup> first{};
+};
+
+/// The expected gradient of the logits of a policy over qualities 1..K', one logit each, when a judge scores a group: by the answers and by the definition.
+struct ExpectedGradient {
+  std::string judge, policy;
+  double difference = 0;  ///< |g - g of the definition| / |g of the definition|
+  double cosine = 0, length = 0;  ///< of the two; |g| / |g of the definition|
+};
+
+struct Conformance {
+  std::string as;                            ///< "grpo:verl"; of any word the one that fits best
+  std::string formula;
+  bool conforms = false;
+  std::vector<CheckResult> checks;
+  std::vector<ExpectedGradient> gradients;  ///< empty if the answers are whitened, or some histogram has no answer
+  std::vector<std::string> causes;           ///< sentences, empty if it conforms
+  std::vector<std::string> same;             ///< words under conventions whose advantages all answers are
+  std::optional<EstimatorConfig> closest{};  ///< the config of `as`
+  bool whitened = false;                     ///< of `as`
+};
+
+/// Asks for all questions, and compares. Throws the Failure of `ask` where not even usual groups get an answer.
+Conformance conformance_of(const AskEstimator& ask, const ConformanceOptions& options);
+
+/// "grpo:verl".
+std::string reference_word(const EstimatorConfig& config);
+
+}  // namespace odrpo
