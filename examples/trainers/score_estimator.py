@@ -149,11 +149,18 @@ def formula(x, here, n, lib):
 #:
 #: rank-grpo
 def formula(x, here, n, lib):
-    rank = 0.5 * lib.ones_like(x)
+    order = x.argsort(1)
+    row = lib.ones_like(order[:, :1]).cumsum(0) - 1
+    s = x[row, order]
+    for i in range(1, x.shape[1]):  # scores that differ by rounding alone are equal
+        s[:, i] = lib.where(s[:, i] - s[:, i - 1] < 1e-9 * lib.amax(abs(x), 1), s[:, i - 1], s[:, i])
+    r, rank = lib.zeros_like(x), 0.5 * lib.ones_like(x)
+    r[row, order] = s
     for i in range(x.shape[1]):  # equal scores share the mean of their ranks
-        rank = rank + here[:, i:i + 1] * (1.0 * (x[:, i:i + 1] < x) + 0.5 * (x[:, i:i + 1] == x))
+        rank = rank + here[:, i:i + 1] * (1.0 * (r[:, i:i + 1] < r) + 0.5 * (r[:, i:i + 1] == r))
     d = centred(rank, here, n, lib)
-    return d / (deviation(d, n, lib) + EPS)
+    sd = deviation(d, n, lib)
+    return d / lib.where(sd > 0, sd + EPS, 1.0)
 
 
 #:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # `export-estimator` of estimators that need the scores alone: every word under every convention against `compute`, and some against `explain`; the shapes of
 # verl and TRL, torch's tensors where torch is, and the file as a program. Usage: export_scores_test.py PROGRAM score_estimator.py
-import json, math, os, shlex, subprocess, sys, types
+import json, math, shlex, subprocess, sys, types
 
 import checks
 from checks import check
@@ -13,8 +13,14 @@ except ImportError:
     torch = None
 
 nan, TOLERANCE = math.nan, 1e-12
-WORDS = [row["name"] for row in json.loads(checks.call("list", "estimators", "--json"))["estimators"] if not row["name"].startswith("posterior")]
-SYSTEMS = [row["name"] for row in json.loads(checks.call("list", "compat", "--json"))["compat"]]
+
+
+def words(kind):
+    return [entry["word"] for entry in json.loads(checks.call("list", kind, "--json"))[kind]["entries"]]
+
+
+WORDS = [word for word in words("estimators") if not word.startswith("posterior")]
+SYSTEMS = words("compat")
 VALUES = [0.5, 2, 3, 3.25, 7, 20, 20.5, 31, 60, 100]
 
 
@@ -25,10 +31,12 @@ class Module:
         self.word, self.compat, self.median, self.name = word, compat, median, f"{word} {compat} {keys or ''} {median or ''}"
         self.path = f"{name}.py"
         flags = [w for key, value in keys.items() for w in (f"--{key}", ",".join(map(str, value)) if isinstance(value, list) else str(value))]
-        checks.call("export-estimator", "--estimator", word, "--compat", compat, *flags, *(["--median", median] if median else []), "-o", self.path)
-        self.module = module_of(self.path)
+        ran = subprocess.run([checks.program, "export-estimator", "--estimator", word, "--compat", compat, *flags, *(["--median", median] if median else []), "-o", self.path],
+                             capture_output=True, text=True)
+        self.refused = ran.stderr if ran.returncode == 2 else ""
+        if not self.refused:
+            self.module = module_of(self.path)
         self.keys = {**({} if compat != "paper" else {"eps": 0, "ddof": 0}), "compat": compat, **keys}
-        self.cardinal = word.split("-")[0] != "odrpo" and not word.startswith("odrpo")
         self.weighted = word.startswith(("odrpo-linear", "odrpo-gini", "convex")) or "values" in keys
         self.whole = word.startswith("odrpo-bitwise")
         self.most = 10 if "values" in keys else 50_000
@@ -91,14 +99,12 @@ def groups_for(m, size):
 modules, refused = [], 0
 for word in WORDS:
     for compat in SYSTEMS:
-        command = ("export-estimator", "--estimator", word, "--compat", compat, "-o", f"{len(modules)}.py")
-        ran = subprocess.run([checks.program, *command], capture_output=True, text=True)
-        if ran.returncode == 0:
-            os.remove(f"{len(modules)}.py")
-            modules.append(Module(len(modules), word, compat))
-        else:
+        m = Module(len(modules), word, compat)
+        if m.refused:
             refused += 1
-            check(ran.returncode == 2 and f'compat "{compat}" has no {word}; it has ' in ran.stderr, f"{command}: {ran.stderr}")
+            check(f'compat "{compat}" has no {word}; it has ' in m.refused, f"{m.name}: {m.refused}")
+        else:
+            modules.append(m)
 check(len(modules) + refused == len(WORDS) * len(SYSTEMS) and len(modules) > 60, f"{len(modules)} modules")
 for word, keys in (("grpo", {"ddof": 1, "eps": 0.25}), ("rank-grpo", {"eps": 0.01}), ("maxrl", {"origin": 0}), ("maxrl", {"eps": 0.5, "origin": 0}), ("odrpo(grpo)", {"eps": 1e-6}),
                    ("odrpo-bitwise(maxrl)", {"eps": 0.1}), ("max-at-k", {"k": 4}), ("max-at-k-centred", {"k": 3})):
@@ -239,7 +245,7 @@ answers = [json.loads(line) for line in ran.stdout.splitlines()]
 check([a["id"] for a in answers] == [1, 2, 3, 4] and answers[2]["advantages"] == bits.advantages([[7, 8, nan, 7], [3, 3, 3, 3]]).tolist(), f"answers {answers}")
 check("a whole number" in answers[3]["error"], f"an error is an answer: {answers[3]}")
 check(ran.returncode == 0 and not ran.stderr, f"{ran.returncode}: {ran.stderr}")
-suite = checks.suite("own", f'[estimator.mine]\ncommand = "{shlex.quote(sys.executable)} {gini.__file__}"\n', estimator='["odrpo-gini(grpo)", "mine"]')
+suite = checks.suite("own", f'[estimator.mine]\ncommand = "{shlex.quote(sys.executable)} {gini.__file__}"\n', estimator='["odrpo-gini(grpo)", "mine"]', baseline='"mine"')
 checks.call("run", suite, "-q", "-o", "own.h5")
 rows = [line.split(",") for line in checks.call("export", "own.h5", "--what", "curves", "--curve", "quality").splitlines()]
 columns = {name: i for i, name in enumerate(rows[0])}
