@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "app/command.hpp"
 #include "estimators/compat.hpp"
 #include "estimators/formula_text.hpp"
+#include "kernels/shared/failure.hpp"
 #include "kernels/shared/words.hpp"
 #include "kernels/system/text.hpp"
 #include "trainer_module.hpp"
@@ -19,10 +22,10 @@ namespace odrpo::app {
 namespace {
 
 /// The words of the parts that this estimator needs.
-std::set<std::string, std::less<>> words_of(const EstimatorConfig& c) {
+std::set<std::string> words_of(const EstimatorConfig& c) {
   const Convention row = convention_of(c);
   const Whitening after = whitening_after(c);
-  std::set<std::string, std::less<>> words{std::string(row_of(c.form).word), c.values.empty() ? "plain" : "values",
+  std::set<std::string> words{std::string(row_of(c.form).word), c.values.empty() ? "plain" : "values",
                                            fmt::format("origin-{}", c.origin), row.guard ? "guard" : "no-guard"};
   if (row.divisor == Divisor::deviation) words.insert("deviation");
   if (row.divisor == Divisor::others_deviation) words.insert("others");
@@ -64,7 +67,7 @@ std::string header(const EstimatorConfig& c) {
   const Whitening after = whitening_after(c);
   return fmt::format("# {}: {}, convention {}. Written by `odrpo-bench export-estimator` of odrpo-bench {} ({}).\n", score_module_name,
                      estimator_word(c), word_of<Compat>(compat_words, c.compat), built.version, built.revision) +
-         fmt::format("# {}\n# A group of equal scores gets 0, a group of one {}. {}.\n", estimator_formula(c), single_text(c),
+         fmt::format("# {}\n# A group of equal scores gets 0; a group of one gets {}. {}.\n", estimator_formula(c), single_text(c),
                      after.on ? "verl() and trl() then whiten the batch: " + whitening_text(after) : "The batch is not whitened");
 }
 
@@ -84,7 +87,7 @@ std::string score_module(const EstimatorConfig& config) {
   };
   constexpr std::string_view block = "#:", mark = "  #: ";
   std::string text = header(config);
-  bool wanted = true;
+  bool wanted = false;
   for (const std::string& line : lines_of(score_parts, '\n')) {
     const std::size_t begin = std::min(line.find_first_not_of(' '), line.size()), at = line.rfind(mark);
     if (line.compare(begin, block.size(), block) == 0) {
@@ -97,6 +100,8 @@ std::string score_module(const EstimatorConfig& config) {
       if (kept.starts_with(name + " = ")) kept = fmt::format("{} = {}{}", name, value, kept.substr(std::min(kept.find("  #"), kept.size())));
     text += kept + '\n';
   }
+  if (text.find("\ndef formula(") == std::string::npos)
+    throw Failure(Exit::limits, "examples/trainers/score_estimator.py has no part for " + estimator_word(config));
   return text;
 }
 

@@ -1,7 +1,6 @@
-#: never
-# The parts of the Python modules that `odrpo-bench export-estimator` writes of estimators that need the scores alone. A part from `#: WORDS` to `#:`, and a line
-# that ends with `#: WORDS`, is for estimators with one of the words (of WORD+WORD: with both). app/export/score_module.cpp has the words, and sets the constants.
-# Tests see to it that the whole is Python too.
+# The parts of the Python modules that `odrpo-bench export-estimator` writes of estimators that need the scores alone. Lines from `#: WORDS` to `#:`, and a line that
+# ends with `#: WORDS`, are for estimators with one of the words (of WORD+WORD: with both); what stands before the first `#:` is for none. app/export/score_module.cpp
+# has the words, and sets the constants. The whole is Python too.
 #:
 """Use:
 
