@@ -1,5 +1,5 @@
-// Exports an estimator for a trainer, `odrpo-bench export-estimator -o FILE`: a posterior estimator as tables in JSON or in a Python module,
-// any other as the module of score_module.hpp.
+// Exports an estimator for a trainer, `odrpo-bench export-estimator -o FILE`: a posterior estimator as tables in JSON or in a Python
+// module, any other as the module of score_module.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -195,9 +195,10 @@ std::string read_ending(const ExportEstimatorOptions& o, const EstimatorConfig& 
     refuse(fmt::format("-o {}: {} is written as .py, a Python module", printable_line(o.output), estimator_word(estimator)));
   if (ending != ".json" && ending != ".py")
     refuse(fmt::format("-o {}: an estimator is written as .json or .py{}", printable_line(o.output),
-                       ending == ".npz" ? "; numpy makes a .npz of judge.py by\n  python3 -c 'import numpy, judge; numpy.savez(\"judge.npz\", "
-                                            "**judge.Posterior().tables)'"
-                                          : ""));
+                       ending == ".npz"
+                           ? "; numpy makes a .npz of judge.py by\n  python3 -c 'import numpy, judge; numpy.savez(\"judge.npz\", "
+                             "**judge.Posterior().tables)'"
+                           : ""));
   return ending;
 }
 
@@ -211,8 +212,9 @@ Request read_request(const ExportEstimatorOptions& o, const EstimatorConfig& est
   r.votes = o.votes.value_or(r.votes);
   check_group(r.estimator, r.group_size);
   if (o.rater.empty())
-    refuse(fmt::format("{} needs RATER, the judge that it believes in: a word of `list raters`, or a judge's file (.toml), such as `judge fit` writes",
-                       estimator_word(r.estimator)));
+    refuse(fmt::format(
+        "{} needs RATER, the judge that it believes in: a word of `list raters`, or a judge's file (.toml), such as `judge fit` writes",
+        estimator_word(r.estimator)));
   r.rater = rater_named(o.rater);
   r.levels = simulated_levels(r.rater, o.levels);
   check_rater(o, r);

@@ -25,8 +25,8 @@ namespace {
 std::set<std::string> words_of(const EstimatorConfig& c) {
   const Convention row = convention_of(c);
   const Whitening after = whitening_after(c);
-  std::set<std::string> words{std::string(row_of(c.form).word), c.values.empty() ? "plain" : "values",
-                                           fmt::format("origin-{}", c.origin), row.guard ? "guard" : "no-guard"};
+  std::set<std::string> words{std::string(row_of(c.form).word), c.values.empty() ? "plain" : "values", fmt::format("origin-{}", c.origin),
+                              row.guard ? "guard" : "no-guard"};
   if (row.divisor == Divisor::deviation) words.insert("deviation");
   if (row.divisor == Divisor::others_deviation) words.insert("others");
   if (row.divisor == Divisor::mean) words.insert("mean");
@@ -97,7 +97,8 @@ std::string score_module(const EstimatorConfig& config) {
     if (!wanted || (at != std::string::npos && !any(std::string_view(line).substr(at + mark.size())))) continue;
     std::string kept = line.substr(0, at);
     for (const auto& [name, value] : constants)
-      if (kept.starts_with(name + " = ")) kept = fmt::format("{} = {}{}", name, value, kept.substr(std::min(kept.find("  #"), kept.size())));
+      if (kept.starts_with(name + " = "))
+        kept = fmt::format("{} = {}{}", name, value, kept.substr(std::min(kept.find("  #"), kept.size())));
     text += kept + '\n';
   }
   if (text.find("\ndef formula(") == std::string::npos)

@@ -70,7 +70,8 @@ def differ(got, wanted):
 
 
 def groups_for(m, size):
-    """Batches of groups of one size: whole scores, with missing ones and zeros; real ones; offsets that are large beside the spread; numbers of any size."""
+    """Batches of groups of one size: whole scores, with missing ones and zeros; real ones; offsets that are large beside the spread; numbers of any size
+    and sign."""
     def gaps(group):
         return [nan if rng.random() < 0.2 else x for x in group] if rng.random() < 0.5 else group
 
@@ -93,6 +94,9 @@ def groups_for(m, size):
             yield [random_group(lambda: rng.uniform(-5, 5)) for _ in range(4)]
             yield [random_group(lambda: rng.uniform(-1, 9) * 10.0 ** rng.randint(-90, 90)) for _ in range(2)]
             yield [random_group(lambda: 1e9 + rng.uniform(0, 1e-3)) for _ in range(2)]
+            if size > 2:  # a mean that is small beside the scores
+                half = [[rng.uniform(1, 9) for _ in range(size // 2)] for _ in range(2)]
+                yield [[*h, *(-x for x in h), *[1e-8] * (size % 2)][1:] + [h[0] + 1e-7] for h in half]
 
 
 # --- every word under every convention that has it, and the keys that it reads
