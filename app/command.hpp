@@ -191,16 +191,22 @@ struct JudgeAdviseOptions {
 int judge_advise(const JudgeAdviseOptions&);
 
 struct ExportEstimatorOptions {
-  std::string rater;                          ///< a word of `list raters`, or a judge's file
-  std::string output;                         ///< .json or .py
-  std::string estimator = "posterior(grpo)";  ///< a word of posterior_catalogue()
-  int group_size = 8;
-  int levels = 0;              ///< 0 = the judge's own, or 10
-  int votes = 1;               ///< calls about a response, which the rater's aggregate makes one score
-  std::string prior;           ///< a word of prior_words; empty = EstimatorConfig's
-  std::optional<double> keep;  ///< none = EstimatorConfig's
-  std::string floor;           ///< "posterior" or levels; empty = EstimatorConfig's
-  bool force = false;          ///< replace a file that this command did not write
+  std::string output;                         ///< .py, of posterior estimators also .json
+  std::string estimator = "posterior(grpo)";  ///< a word of whole_catalogue()
+  bool force = false;                         ///< replace a file that this command did not write
+  // of posterior estimators
+  std::string rater;              ///< a word of `list raters`, or a judge's file
+  std::optional<int> group_size;  ///< none = 8
+  int levels = 0;                 ///< 0 = the judge's own, or 10
+  std::optional<int> votes;       ///< calls about a response, which the rater's aggregate makes one score; none = 1
+  std::string prior;              ///< a word of prior_words; empty = EstimatorConfig's
+  std::optional<double> keep;     ///< none = EstimatorConfig's
+  std::string floor;              ///< "posterior" or levels; empty = EstimatorConfig's
+  // of the others; none and empty = EstimatorConfig's
+  std::string compat, median;
+  std::optional<int> ddof, origin, k;
+  std::optional<double> eps;
+  std::vector<std::string> values;  ///< R_1..R_K
 };
 int export_estimator(const ExportEstimatorOptions&);
 

@@ -214,8 +214,9 @@ struct Commands {
             [this] { return app::conform(conform); });
     conform_options(*c, conform);
 
-    c = add("export-estimator", "a posterior estimator for a trainer: its tables and map as JSON or a Python module",
-            "odrpo-bench export-estimator mixed --prior fixed -o mixed.json\n  odrpo-bench export-estimator judge.toml -o judge_posterior.py",
+    c = add("export-estimator", "an estimator for verl, TRL and other trainers, as a Python module",
+            "odrpo-bench export-estimator --estimator 'odrpo-gini(grpo)' --compat verl -o odrpo_gini.py\n"
+            "  odrpo-bench export-estimator judge.toml --estimator 'posterior(grpo)' -o judge_posterior.py",
             [this] { return app::export_estimator(exported_estimator); });
     export_estimator_options(*c, exported_estimator);
 

@@ -1,4 +1,5 @@
-// Exports a posterior estimator for a trainer, as tables in JSON or in a Python module: `odrpo-bench export-estimator RATER -o FILE`.
+// Exports an estimator for a trainer, `odrpo-bench export-estimator -o FILE`: a posterior estimator as tables in JSON or in a Python
+// module, any other as the module of score_module.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,14 +7,19 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "app/command.hpp"
 #include "app/compute/first_posterior.hpp"
+#include "app/explain/explain_group.hpp"
+#include "app/export/score_module.hpp"
 #include "app/flags/flag_values.hpp"
 #include "config/write/canonical.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/estimator.hpp"
+#include "estimators/level_values.hpp"
 #include "estimators/posterior/posterior.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
@@ -98,23 +104,55 @@ namespace {
 constexpr std::string_view format_name = "odrpo-bench posterior estimator";
 constexpr int format_version = 2;
 
-/// What the flags ask for.
+/// What the flags ask for of a posterior estimator.
 struct Request {
-  std::string ending;  ///< .json or .py
   EstimatorConfig estimator;
   RaterConfig rater;
-  int levels = 10;
+  int levels = 10, group_size = 8, votes = 1;
 };
 
 [[noreturn]] void refuse(const std::string& why) { throw Failure(Exit::usage, why); }
 
-EstimatorConfig read_posterior(const std::string& word) {
-  const auto config = parse_estimator(word);
-  if (!config) refuse(fmt::format("--estimator: there is no \"{}\"{}", shown(word), did_you_mean(word, posterior_catalogue())));
-  if (!config->posterior)
-    refuse(fmt::format("--estimator: {} is a function of scores alone and needs no table; a posterior estimator is wanted, e.g. '{}'",
-                       estimator_word(*config), posterior_catalogue().front()));
-  return *config;
+/// Refuses flags that have no effect on this estimator.
+void check_read(const ExportEstimatorOptions& o, const EstimatorConfig& c) {
+  const std::string word = estimator_word(c);
+  const auto only_if = [&](bool read, bool given, std::string_view flag) {
+    if (given && !read) refuse(fmt::format("{} has no effect: {} does not read it", flag, word));
+  };
+  const auto reads = [&](FormKeys key) { return !c.posterior && reads_key(c.form, key); };
+  if (c.posterior && !o.compat.empty())
+    refuse(fmt::format("--compat has no effect: the functions verl and trl of {} have the conventions of these trainers", word));
+  only_if(reads(FormKeys::ddof), o.ddof.has_value(), "--ddof");
+  only_if(reads(FormKeys::eps), o.eps.has_value(), "--eps");
+  only_if(reads(FormKeys::origin), o.origin.has_value(), "--origin");
+  only_if(reads(FormKeys::k), o.k.has_value(), "--k");
+  only_if(reads(FormKeys::median) && reads_median(c.weight), !o.median.empty(), "--median");
+  if (!c.posterior && !o.rater.empty())
+    refuse(fmt::format("RATER {}: {} is a function of the scores alone and has no model of a judge", printable_line(o.rater), word));
+  only_if(c.posterior, o.group_size.has_value(), "--group-size");
+  only_if(c.posterior, o.levels > 0, "--levels");
+  only_if(c.posterior, o.votes.has_value(), "--votes");
+  only_if(c.posterior, !o.prior.empty(), "--prior");
+  only_if(c.posterior, o.keep.has_value(), "--keep");
+  only_if(c.posterior, !o.floor.empty(), "--floor");
+}
+
+/// Sets the keys that the flags name. Refuses conventions and values that the estimator cannot have.
+void set_keys(const ExportEstimatorOptions& o, EstimatorConfig& c) {
+  if (!o.compat.empty()) c.compat = word_or_refuse("--compat", compat_words, o.compat);
+  for (const auto& [given, flag] : {std::pair(o.ddof.has_value(), "--ddof"), std::pair(o.eps.has_value(), "--eps")})
+    if (given && c.compat != Compat::paper)
+      refuse(fmt::format("{} cannot be given beside --compat {}, which sets it itself", flag, word_of<Compat>(compat_words, c.compat)));
+  if (!o.median.empty()) c.median = word_or_refuse("--median", median_words, o.median);
+  if (c.median == MedianRule::running)
+    refuse("--median running: the median of earlier batches is a state of the training, and the module keeps none; lower, mid or upper");
+  c.ddof = o.ddof.value_or(c.ddof);
+  c.eps = o.eps.value_or(c.eps);
+  c.origin = o.origin.value_or(c.origin);
+  c.k = o.k.value_or(c.k);
+  if (!o.values.empty()) c.values = read_numbers("--values", o.values);
+  if (const auto why = values_refusal(c)) refuse("--values: " + *why);
+  if (const auto why = compat_refusal(c)) refuse(*why);
 }
 
 void read_prior(const ExportEstimatorOptions& o, EstimatorConfig& estimator) {
@@ -131,7 +169,7 @@ void set_floor(const ExportEstimatorOptions& o, EstimatorConfig& estimator) {
   estimator.floor = read_floor(o.floor);
 }
 
-/// Refuses a --group-size that `run` refuses for this estimator.
+/// Refuses a group size that `run` refuses for this estimator.
 void check_group(const EstimatorConfig& estimator, int size) {
   if (leaves_pivot(estimator.form) && size % 2 == 0)
     refuse(fmt::format("--group-size {}: {} needs an odd number of rollouts, one of which is the median", size, estimator_word(estimator)));
@@ -143,32 +181,47 @@ void check_group(const EstimatorConfig& estimator, int size) {
 void check_rater(const ExportEstimatorOptions& o, const Request& r) {
   const std::string name = printable_line(o.rater);
   if (r.rater.text != TextJudge{}) refuse(fmt::format("rater {} looks at the text of responses, and tables see scores alone", name));
-  if (scores_of_response(r.rater, o.votes) > 1)
+  if (scores_of_response(r.rater, r.votes) > 1)
     refuse(fmt::format("rater {} has aggregate = \"{}\", which keeps the votes of a response apart, and tables are of one score of each",
                        name, word_of<Aggregate>(aggregate_words, r.rater.aggregate)));
   if (r.estimator.prior == PriorRule::moments && scored_responses(r.rater.noise) != nullptr)
     refuse(fmt::format("--prior moments: the responses of the file of rater {} are no normal world; following or fixed", name));
 }
 
-Request read_request(const ExportEstimatorOptions& o) {
-  Request r;
-  r.ending = std::filesystem::path(o.output).extension().string();
-  if (r.ending != ".json" && r.ending != ".py")
+/// The ending of -o: .py, or .json of a posterior estimator.
+std::string read_ending(const ExportEstimatorOptions& o, const EstimatorConfig& estimator) {
+  const std::string ending = std::filesystem::path(o.output).extension().string();
+  if (!estimator.posterior && ending != ".py")
+    refuse(fmt::format("-o {}: {} is written as .py, a Python module", printable_line(o.output), estimator_word(estimator)));
+  if (ending != ".json" && ending != ".py")
     refuse(fmt::format("-o {}: an estimator is written as .json or .py{}", printable_line(o.output),
-                       r.ending == ".npz" ? "; numpy makes a .npz of judge.py by\n  python3 -c 'import numpy, judge; numpy.savez(\"judge.npz\", "
-                                            "**judge.Posterior().tables)'"
-                                          : ""));
-  r.estimator = read_posterior(o.estimator);
+                       ending == ".npz"
+                           ? "; numpy makes a .npz of judge.py by\n  python3 -c 'import numpy, judge; numpy.savez(\"judge.npz\", "
+                             "**judge.Posterior().tables)'"
+                           : ""));
+  return ending;
+}
+
+Request read_request(const ExportEstimatorOptions& o, const EstimatorConfig& estimator) {
+  Request r;
+  r.estimator = estimator;
+  if (!o.values.empty()) refuse("--values: " + std::string(no_posterior_values));
   read_prior(o, r.estimator);
   set_floor(o, r.estimator);
-  check_group(r.estimator, o.group_size);
+  r.group_size = o.group_size.value_or(r.group_size);
+  r.votes = o.votes.value_or(r.votes);
+  check_group(r.estimator, r.group_size);
+  if (o.rater.empty())
+    refuse(fmt::format(
+        "{} needs RATER, the judge that it believes in: a word of `list raters`, or a judge's file (.toml), such as `judge fit` writes",
+        estimator_word(r.estimator)));
   r.rater = rater_named(o.rater);
   r.levels = simulated_levels(r.rater, o.levels);
   check_rater(o, r);
   return r;
 }
 
-/// Refuses to replace a file that this command did not write. Its own files contain format_name near the beginning.
+/// Refuses to replace a file that this command did not write. Its own files name their format near the beginning.
 void check_replaced(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error) || std::filesystem::file_size(path, error) == 0) return;
@@ -176,7 +229,7 @@ void check_replaced(const std::string& path) {
   std::string head(1024, '\0');
   in.read(head.data(), static_cast<std::streamsize>(head.size()));
   constexpr std::size_t begins = 64;  // bytes before the name: a comment sign (.py) or a key (.json)
-  if (head.find(format_name) >= begins)
+  if (std::min(head.find(format_name), head.find(score_module_name)) >= begins)
     fail(Exit::io,
          "'{}' is there already, and export-estimator did not write it; choose another -o, or replace it "
          "with --force",
@@ -188,7 +241,7 @@ NamedArray number(std::string name, double value) { return {std::move(name), std
 
 /// All arrays of the output, with the names that docs/export-estimator.md explains.
 std::vector<NamedArray> named_arrays(const ExportEstimatorOptions& o, const Request& r) {
-  const ScoreModel model = first_score_model(r.rater, r.levels, o.votes, r.estimator.prior, o.group_size);
+  const ScoreModel model = first_score_model(r.rater, r.levels, r.votes, r.estimator.prior, r.group_size);
   const StatePrior prior = first_prior(model.prompts, r.estimator.prior);
   const BuildFacts built = build_facts();
   const auto states = model.states(), scores = static_cast<std::size_t>(model.scores);
@@ -201,8 +254,8 @@ std::vector<NamedArray> named_arrays(const ExportEstimatorOptions& o, const Requ
       {"rater", printable_line(o.rater)},
       {"judge", canonical_fields(without_cost(r.rater))},
       number("levels", r.levels),
-      number("votes", o.votes),
-      number("group_size", o.group_size),
+      number("votes", r.votes),
+      number("group_size", r.group_size),
       {"prior_rule", std::string(word_of<PriorRule>(prior_words, r.estimator.prior))},
       number("keep", r.estimator.keep),
       {"floor", r.estimator.floor ? number_text(*r.estimator.floor) : std::string(own_floor)},
@@ -222,15 +275,15 @@ std::vector<NamedArray> named_arrays(const ExportEstimatorOptions& o, const Requ
     all.push_back({"square", model.square, {states, scores}});
   }
   if (r.estimator.prior != PriorRule::fixed) return all;
-  const double histograms = count_histograms(o.group_size, model.scores);
+  const double histograms = count_histograms(r.group_size, model.scores);
   if (model.per_level > 1 || histograms > most_mapped_histograms) {
     print_note(model.per_level > 1 ? std::string("note: rewards are real-valued: there is no map, values are computed from the tables")
                                    : fmt::format("note: {} histograms of {} scores are more than {}: there is no map, values are computed "
                                                  "from the tables",
-                                                 count_text(histograms), o.group_size, count_text(most_mapped_histograms)));
+                                                 count_text(histograms), r.group_size, count_text(most_mapped_histograms)));
     return all;
   }
-  HistogramMap map = map_histograms(r.estimator, model, prior, o.group_size);
+  HistogramMap map = map_histograms(r.estimator, model, prior, r.group_size);
   const std::vector<std::size_t> shape{map.counts.size() / scores, scores};
   all.push_back({"histograms", std::move(map.counts), shape});
   all.push_back({"values", std::move(map.values), shape});
@@ -251,11 +304,20 @@ std::string python_module(const ExportEstimatorOptions& o, const Request& r, con
 }  // namespace
 
 int export_estimator(const ExportEstimatorOptions& o) {
-  const Request request = read_request(o);
+  EstimatorConfig estimator = read_estimator(o.estimator);
+  check_read(o, estimator);
+  const std::string ending = read_ending(o, estimator);
+  std::optional<Request> posterior;
+  if (estimator.posterior) posterior = read_request(o, estimator);
+  else set_keys(o, estimator);
   check_output(o.output, o.rater);
   if (!o.force) check_replaced(o.output);
-  const std::vector<NamedArray> arrays = named_arrays(o, request);
-  write_output(o.output, request.ending == ".json" ? arrays_json(arrays) : python_module(o, request, arrays));
+  if (posterior) {
+    const std::vector<NamedArray> arrays = named_arrays(o, *posterior);
+    write_output(o.output, ending == ".json" ? arrays_json(arrays) : python_module(o, *posterior, arrays));
+  } else {
+    write_output(o.output, score_module(estimator));
+  }
   return static_cast<int>(Exit::ok);
 }
 

@@ -169,14 +169,23 @@ void conform_options(CLI::App& c, ConformOptions& o) {
 }
 
 void export_estimator_options(CLI::App& app, ExportEstimatorOptions& o) {
-  app.add_option("rater", o.rater, "the judge: a word of `list raters`, or a judge's file (.toml), such as `judge fit` writes")
-      ->required()
+  app.add_option("rater", o.rater,
+                 "of posterior estimators the judge: a word of `list raters`, or a judge's file (.toml), such as `judge fit` writes")
       ->type_name("RATER");
-  app.add_option("-o,--output", o.output, "file to write: .json or .py (a module that holds the tables)")
+  app.add_option("-o,--output", o.output, "file to write: .py, a module; of posterior estimators also .json, their tables")
       ->required()
       ->type_name("FILE");
-  app.add_option("--estimator", o.estimator, "a posterior estimator of `list estimators` (default: posterior(grpo))")->type_name("WORD");
-  app.add_option("--group-size", o.group_size, "responses to a prompt, of the map of a fixed prior (default 8)")
+  app.add_option("--estimator", o.estimator, "word of `list estimators` (default: posterior(grpo))")->type_name("WORD");
+  app.add_option("--compat", o.compat, "word of `list compat`: whose conventions (default: paper)")->type_name("WORD");
+  app.add_option("--ddof", o.ddof, "of grpo: variances divide by G - ddof (default 0)")->check(whole(0, 1))->type_name("0|1");
+  app.add_option("--eps", o.eps, "added to the divisor, of odrpo to every level's (default 0)")->check(share())->type_name("EPS");
+  app.add_option("--origin", o.origin, "of maxrl: scores as given (1, default) or less one (0)")->check(whole(0, 1))->type_name("0|1");
+  app.add_option("--median", o.median, "what gini-median reads: lower (default), mid or upper")->type_name("RULE");
+  app.add_option("--k", o.k, "of forms that compare subsets of the group, as max-at-k: their size (default 2)")
+      ->check(whole(2, 254))
+      ->type_name("N");
+  repeated(app, "--values", o.values, "what the levels are worth, ascending, e.g. 1,2,12 (default: 1..K)", "R,R");
+  app.add_option("--group-size", o.group_size, "of posterior estimators: responses to a prompt, of the map of a fixed prior (default 8)")
       ->check(whole(2, 255))
       ->type_name("G");
   app.add_option("--levels", o.levels, "K of a rater that takes any scale (default 10)")->check(whole(2, most_levels))->type_name("K");

@@ -105,10 +105,10 @@ void add_ratios(const Asked& a, std::span<const double> expected, double clip, s
   }
 }
 
-/// Median of ratio / size^power, and the distance of its first from its ninth tenth over the median.
-std::pair<double, double> spread_of(const std::vector<Ratio>& ratios, double power) {
+/// Median of the ratios over size_factor(), and the distance of its first from its ninth tenth over the median.
+std::pair<double, double> spread_of(const std::vector<Ratio>& ratios, BySize by) {
   Values scaled;
-  for (const Ratio& r : ratios) scaled.push_back(r.ratio / std::pow(r.size, power));
+  for (const Ratio& r : ratios) scaled.push_back(r.ratio / size_factor(by, r.size));
   std::sort(scaled.begin(), scaled.end());
   const double median = scaled[scaled.size() / 2];
   return {median, std::fabs((scaled[scaled.size() * 9 / 10] - scaled[scaled.size() / 10]) / median)};
@@ -263,25 +263,26 @@ void Comparison::rescale(Variant& variant) const {
     add_ratios(a, expected_of(variant, a.question, o_.levels), clip, ratios, at_clip);
     if (ratios.size() >= 16 && ratios.back().size == ratios[ratios.size() - 12].size) {  // one batch may show that there is none
       const std::vector<Ratio> latest(ratios.end() - 12, ratios.end());
-      if (spread_of(latest, 0).second > least_spread) return;
+      if (spread_of(latest, BySize::none).second > least_spread) return;
     }
   }
   if (ratios.size() < 10) return;
   double least = least_spread;
-  for (const double power : {0.0, 1.0, -1.0, 0.5, -0.5}) {
-    const auto [median, spread] = spread_of(ratios, power);
+  for (const auto& by : by_size_words) {
+    const auto [median, spread] = spread_of(ratios, by.value);
     if (median == 0 || spread >= least) continue;
     least = spread;
-    variant.factor = median, variant.size_power = power;
+    variant.factor = median, variant.by_size = by.value;
   }
   for (const double whole : {1.0, -1.0})
-    if (variant.size_power == 0 && std::fabs(variant.factor - whole) < 1e-4) variant.factor = whole;
-  const auto beyond = std::count_if(at_clip.begin(), at_clip.end(), [&](const Ratio& r) { return std::fabs(r.ratio * variant.factor * std::pow(r.size, variant.size_power)) > clip * (1 + 1e-4); });
+    if (variant.by_size == BySize::none && std::fabs(variant.factor - whole) < 1e-4) variant.factor = whole;
+  const auto beyond = std::count_if(at_clip.begin(), at_clip.end(), [&](const Ratio& r) { return std::fabs(r.ratio * variant.factor * size_factor(variant.by_size, r.size)) > clip * (1 + 1e-4); });
   if (beyond >= 3) variant.clip = clip;
   const double size = std::fabs(variant.factor);
-  const std::string power = variant.size_power == 1 ? " G" : variant.size_power == -1 ? " 1/G" : variant.size_power == 0.5 ? " sqrt(G)" : variant.size_power == -0.5 ? " 1/sqrt(G)" : "";
   if (variant.factor < 0) add_item(variant.what, "the opposite sign"), ++variant.changes;
-  if (size != 1 || !power.empty()) add_item(variant.what, size == 1 ? fmt::format("multiplied by{}", power) : fmt::format("multiplied by {:.5g}{}", size, power)), ++variant.changes;
+  std::string times = std::fabs(size - 1) < 1e-4 ? "" : fmt::format("{:.5g}", size);
+  if (variant.by_size != BySize::none) add_item(times, word_of<BySize>(by_size_words, variant.by_size), " ");
+  if (!times.empty()) add_item(variant.what, "multiplied by " + times), ++variant.changes;
   if (variant.clip > 0) add_item(variant.what, fmt::format("clipped to -{0:.5g}..{0:.5g}", variant.clip)), ++variant.changes;
 }
 

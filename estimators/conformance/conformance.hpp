@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "estimators/conformance/question.hpp"
+#include "estimators/conformance/score_batches.hpp"
 #include "estimators/conformance/variant.hpp"
 #include "estimators/estimator.hpp"
 

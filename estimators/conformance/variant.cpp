@@ -61,7 +61,9 @@ Values standardised(const Standardisation& rule, const Values& v, const BatchMom
       case Over::others_deviation:
         if (std::ssize(others) > rule.ddof && !all_equal(others)) divisor = divisor_of(rule, group_deviation(others, rule.ddof));
         break;
-      case Over::variance: divisor = std::ssize(v) > rule.ddof ? std::pow(group_deviation(v, rule.ddof), 2) + rule.eps : 1; break;
+      case Over::variance:
+        if (const double deviation = group_deviation(v, rule.ddof); std::ssize(v) > rule.ddof) divisor = deviation * deviation + rule.eps;
+        break;
       case Over::mean: divisor = mean + rule.eps; break;
       case Over::distance:
         divisor = rule.eps;
@@ -116,7 +118,8 @@ Values by_levels(const Variant& variant, const Values& r, int levels, const Batc
       high = std::min(std::floor(low) + 1, edges[gap]);
       const double level = std::ceil(high) - above;
       if ((above && level < 1) || (variant.levels == LevelsUsed::below_top && level == levels)) continue;
-      weight += (high - low) * std::pow(weight_of_level(c, level, count, group, median), variant.weight_power);
+      const double of_level = weight_of_level(c, level, count, group, median);
+      weight += (high - low) * (variant.square_weights ? of_level * of_level : of_level);
     }
     Values reached;
     for (const double x : r) reached.push_back(x >= edges[gap]);
@@ -131,7 +134,7 @@ Values by_bits(const Variant& variant, const Values& r, const BatchMoments& batc
   for (int b = 0; b < bits; ++b) {
     Values has;
     for (const double x : r) has.push_back(bit_of(static_cast<int>(x), b) != 0);
-    add_indicators(variant, std::pow(bit_weight(b), variant.weight_power), has, batch, out);
+    add_indicators(variant, bit_weight(b), has, batch, out);
   }
   return out;
 }
@@ -198,6 +201,17 @@ void whiten(const Whitening& whitening, const Question& q, std::span<double> out
 
 }  // namespace
 
+double size_factor(BySize by, double members) {
+  switch (by) {
+    case BySize::none: return 1;
+    case BySize::size: return members;
+    case BySize::inverse: return 1 / members;
+    case BySize::root: return std::sqrt(members);
+    case BySize::inverse_root: return 1 / std::sqrt(members);
+  }
+  return 1;
+}
+
 Variant named_variant(const EstimatorConfig& config, bool whitened) {
   const Convention row = convention_of(config);
   Variant variant{.config = config};
@@ -227,7 +241,7 @@ void variant_advantages(const Variant& variant, const Question& question, int le
     Values a = of_members(variant, r, levels, batch);
     a.resize(part.size(), 0.0);
     for (std::size_t i = 0; i < part.size(); ++i) {
-      double x = a[i] * variant.factor * (variant.size_power != 0 ? std::pow(static_cast<double>(part.size()), variant.size_power) : 1);
+      double x = a[i] * variant.factor * size_factor(variant.by_size, static_cast<double>(part.size()));
       if (variant.clip > 0) x = std::clamp(x, -variant.clip, variant.clip);
       out[part[i]] = x;
     }
@@ -322,7 +336,7 @@ void add_level_changes(const Variant& base, Changes& to) {
   if (c.form != Form::odrpo) return;
   for (const auto& w : weight_words)
     if (w.value != c.weight) to.add(fmt::format("the weight {}, not {}", w.word, word_of<Weight>(weight_words, c.weight)), 1, [&](Variant& v) { v.config.weight = w.value; });
-  if (c.weight != Weight::uniform) to.add("the square of each weight", 1, [](Variant& v) { v.weight_power = 2, v.by_definition = false; });
+  if (c.weight != Weight::uniform) to.add("the square of each weight", 1, [](Variant& v) { v.square_weights = true, v.by_definition = false; });
   if (reads_median(c.weight))
     for (const MedianRule rule : {MedianRule::lower, MedianRule::mid, MedianRule::upper})
       if (rule != c.median)

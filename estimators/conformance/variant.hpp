@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "estimators/compat.hpp"
-#include "estimators/conformance/question.hpp"
+#include "estimators/conformance/score_batches.hpp"
 #include "estimators/estimator.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo {
 
@@ -22,6 +23,13 @@ enum class Compared { group, alone, prompt, batch, all_but_last };
 enum class Unscored { left_out, zero, lowest, mean, no_group };
 /// Which levels are summed.
 enum class LevelsUsed { all, above, below_top };
+
+/// What all advantages of a group of G are multiplied by, besides a number.
+enum class BySize { none, size, inverse, root, inverse_root };
+inline constexpr Word<BySize> by_size_words[] = {
+    {BySize::none, "", ""}, {BySize::size, "G", ""}, {BySize::inverse, "1/G", ""}, {BySize::root, "sqrt(G)", ""}, {BySize::inverse_root, "1/sqrt(G)", ""},
+};
+double size_factor(BySize by, double members);
 
 /// How a group of values is centred and divided: (v - centre) / divisor.
 struct Standardisation {
@@ -43,9 +51,10 @@ struct Variant {
   LevelsUsed levels = LevelsUsed::all;
   Compared compared = Compared::group;
   Unscored unscored = Unscored::left_out;
-  int weight_power = 1;  ///< of the weight of a level
+  bool square_weights = false;  ///< of levels
   Whitening whitening{};
-  double factor = 1, size_power = 0;  ///< the advantages times factor G^size_power
+  double factor = 1;  ///< of all advantages
+  BySize by_size = BySize::none;
   double clip = 0;                    ///< they are clipped to -clip..clip; 0 = not
   std::string what{};                 ///< what is changed, as text; empty = nothing
   int changes = 0;

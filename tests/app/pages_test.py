@@ -33,6 +33,7 @@ SHARED = [
 ]
 MASKS = [
     (r"(?m)^(stderr: wrote \S+: \d+ runs in )[0-9.]+ \w+;", r"\1TIME;"),
+    (r"(?m)(`odrpo-bench export-estimator` of odrpo-bench) \S+ \(\S+\)", r"\1 VERSION"),
 ]
 # what a user's shell may hold and a command looks at
 UNSET = re.compile("CI|TERM|NO_COLOR|COLUMNS|(ODRPO|GITHUB|SLURM|PMI|PMIX|OMPI)_.*")

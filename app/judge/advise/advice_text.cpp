@@ -137,31 +137,34 @@ std::string checks_text(const Advice& a, const AdviceQuestion& q) {
   return "\n" + head + text + other;
 }
 
-// Writes the formula of the advised estimator, and the commands by which a trainer gets its advantages.
+// The line in a judge's file (.toml) that makes one score of an answer's calls, where that is not their most frequent score; else empty.
+std::string rule_line(const AdviceChoice& choice) {
+  if (choice.votes == 1 || choice.rule == VoteRule::mode) return "";
+  return choice.rule == VoteRule::stop ? fmt::format("stop = {}", choice.stop)
+                                       : fmt::format("aggregate = \"{}\"", word_of(std::span<const Word<VoteRule>>(vote_rule_words), choice.rule));
+}
+
+// True if the user must first write a judge's file from a rater of the catalogue.
+bool needs_file(const AdviceChoice& choice, const AdviceInput& in) {
+  return in.found.empty() && !rule_line(choice).empty() && !in.name.ends_with(".toml");
+}
+
+// Writes the formula of the advised estimator, and the commands by which a trainer gets it.
 std::string estimator_text(const Advice& a, const AdviceQuestion& q, const AdviceInput& in) {
   const AdviceChoice& choice = a.report[a.advised].from.choice;
   const auto& [name, config] = q.estimators[choice.estimator];
   std::string text = paragraph(fmt::format("{}: {}.", name, estimator_formula(config)), 0, 2);
-  if (!config.posterior)
-    return text + paragraph(fmt::format("In a trainer: `odrpo-bench compute` gives these advantages to any program (docs/compute.md); "
-                                        "`odrpo-bench explain --rewards 3,5,8 --estimator '{}'` shows them.",
-                                        name),
-                            2);
-  const bool file = !in.found.empty();
-  std::string key;  // line for a judge's file (.toml), needed where a response's score is not the most frequent score of its calls
-  if (choice.votes > 1 && choice.rule != VoteRule::mode)
-    key = choice.rule == VoteRule::stop ? fmt::format("stop = {}", choice.stop)
-                                        : fmt::format("aggregate = \"{}\"", word_of(std::span<const Word<VoteRule>>(vote_rule_words), choice.rule));
-  const bool made = !file && !key.empty() && !in.name.ends_with(".toml");  // the user must first write a judge file from a catalogue rater
+  const std::string command = export_command(a, q, in), key = config.posterior ? rule_line(choice) : "";
+  if (command.empty()) return text + paragraph("No command exports it: modules for trainers take one score of an answer, and this rule keeps the calls apart.", 2);
+  const bool made = needs_file(choice, in);
   text += paragraph(fmt::format("In a trainer (docs/export-estimator.md):{}{}",
-                                file ? fmt::format(" `odrpo-bench judge fit {} -o judge.toml`, with the same flags for its columns;", file_word(in.name))
+                                !config.posterior   ? std::string()
+                                : !in.found.empty() ? fmt::format(" `odrpo-bench judge fit {} -o judge.toml`, with the same flags for its columns;", file_word(in.name))
                                 : made ? fmt::format(" a file judge.toml of the lines `[rater.judge]`, `base = \"{}\"` and `{}`;", in.name, key)
                                        : std::string(),
                                 key.empty() || made ? "" : fmt::format(" `{}` in the section [rater.NAME] of a judge's file;", key)),
                     2);
-  return text + fmt::format("  odrpo-bench export-estimator {} --estimator '{}' --group-size {}{} -o estimator.py\n",
-                            file || made ? "judge.toml" : file_word(in.name), name, choice.rollouts,
-                            choice.votes > 1 ? fmt::format(" --votes {}", choice.votes) : "");
+  return text + "  " + command + "\n";
 }
 
 // Says how much gain the simplest choice at equal cost loses against the best choice.
@@ -212,6 +215,16 @@ std::string legend_text(const Advice& a, const AdviceQuestion& q) {
 }
 
 }  // namespace
+
+std::string export_command(const Advice& a, const AdviceQuestion& q, const AdviceInput& in) {
+  const AdviceChoice& choice = a.report[a.advised].from.choice;
+  const auto& [name, config] = q.estimators[choice.estimator];
+  if (choice.rule == VoteRule::fraction) return "";
+  if (!config.posterior) return fmt::format("odrpo-bench export-estimator --estimator '{}' -o estimator.py", name);
+  return fmt::format("odrpo-bench export-estimator {} --estimator '{}' --group-size {}{} -o estimator.py",
+                     !in.found.empty() || needs_file(choice, in) ? "judge.toml" : file_word(in.name), name, choice.rollouts,
+                     choice.votes > 1 ? fmt::format(" --votes {}", choice.votes) : "");
+}
 
 std::string cost_text(const AdviceQuestion& q, double cost) {
   switch (cost_unit(q)) {

@@ -23,6 +23,9 @@ struct AdviceInput {
 /// Text of 80 columns: the advice in a sentence, and a table of the best choices. Then it says whether more votes help, and whether the
 /// advice holds with other judges, policies or worlds. (advice_text.cpp)
 std::string advice_text(const Advice& advice, const AdviceQuestion& question, const AdviceInput& input);
+/// The command that exports the advised estimator for a trainer; empty if none does, for a rule that keeps an answer's calls apart. Of a
+/// posterior estimator it may read a file judge.toml that advice_text() says how to write. (advice_text.cpp)
+std::string export_command(const Advice& advice, const AdviceQuestion& question, const AdviceInput& input);
 /// The cost of a training in the question's unit: "152,000 calls", "38.4 (price)" or "3 min 20 s of calls".
 std::string cost_text(const AdviceQuestion& question, double cost);
 

@@ -64,6 +64,7 @@ std::string advice_json(const Advice& a, const AdviceQuestion& q, const AdviceIn
                {"advised", choice_json(q, a.report[a.advised])},
                {"advised_place", a.advised},
                {"formula", estimator_formula(q.estimators[a.report[a.advised].from.choice.estimator].config)},
+               {"export", export_command(a, q, in)},
                {"simplest_place", a.simplest ? Json(*a.simplest) : Json()}};
   json["choices"] = Json::array();
   for (const ReportedChoice& c : a.report) json["choices"].push_back(choice_json(q, c));

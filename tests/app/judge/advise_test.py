@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # `judge advise`: what it prints against arithmetic of its own, stopping and going on, and questions that cannot be. Usage: advise_test.py PROGRAM
-import json, math, os, signal, subprocess
+import json, math, os, shlex, signal, subprocess
 
 import checks
 from checks import check, flowed
@@ -67,13 +67,16 @@ flat = flowed(text)
 check(a["formula"] in flat and a["formula"].startswith("A = "), f"the formula: {a['formula']}")
 check("Headroom: from the mean quality of random answers" in flat and "linear (prompts share what is learned)" in flat, "the legend explains headroom and policies")
 check(("simplest choice at the same cost" in flat) or ("also the simplest" in flat), "what the simplest choice loses")
-check("docs/compute.md" in flat, "how a trainer gets the advantages")
+command = f"odrpo-bench export-estimator --estimator '{a['advised']['estimator']}' -o estimator.py"
+check(a["export"] == command and f"  {command}\n" in text and "docs/export-estimator.md" in flat, f"how a trainer gets the advantages: {a['export']}")
+checks.call(*shlex.split(a["export"])[1:])
+os.remove("estimator.py")
 calls = f"{round(a['advised']['calls']):,} calls"
 check(flat.count(calls) == 1, f"the calls are printed once: {calls}")
 for row in a["votes"]:
     check(choices[row["place"]]["votes"] == row["votes"], "a row of votes has that number")
 check([c["name"] for c in a["checks"]] == ["policy linear alone", "policy tabular alone"], "a rater is checked with each policy")
-check(all(len(line) <= 80 for line in text.splitlines()), "80 columns")
+check(all(len(line) <= 80 for line in text.splitlines() if command not in line), "80 columns")
 check(f"train with {a['advised']['estimator']}" in flowed(text), "the sentence names the advised estimator")
 check(sum(line.startswith(">") for line in text.splitlines()) == 2, "the advised row is marked, and explained")
 check(os.listdir(".") == ["advice.svg"], "nothing else is left")

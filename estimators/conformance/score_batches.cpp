@@ -1,5 +1,5 @@
-// Implements question.hpp.
-#include "estimators/conformance/question.hpp"
+// Implements score_batches.hpp.
+#include "estimators/conformance/score_batches.hpp"
 
 #include <algorithm>
 #include <limits>
