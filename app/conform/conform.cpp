@@ -4,13 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <numeric>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "app/command.hpp"
 #include "app/explain/explain_group.hpp"
 #include "app/flags/flag_values.hpp"
 #include "estimators/conformance/conformance.hpp"
+#include "estimators/formula_text.hpp"
 #include "estimators/outside/program.hpp"
 #include "gate/report/report.hpp"
 #include "kernels/shared/json.hpp"
@@ -86,40 +88,54 @@ std::string numbers(std::span<const double> values) {
   return text;
 }
 
-/// The check whose first group is shown: one that `explain` can explain, if there is such a one.
+/// True if `explain` can show the group: it takes rewards 0..most_explained_level, and some are there.
+bool is_explainable(const Conformance& c, const CheckResult& check) {
+  const auto explained = [](double s) { return s != s || (s >= 0 && s <= most_explained_level); };
+  const DifferentGroup& group = *check.first;
+  bool any = false, all = true;  // a score; an answer for each
+  for (std::size_t i = 0; i < group.scores.size(); ++i) any = any || group.scores[i] == group.scores[i], all = all && (group.scores[i] != group.scores[i] || group.answered[i] == group.answered[i]);
+  return check.check < Check::members && !c.whitened && any && all && std::all_of(group.scores.begin(), group.scores.end(), explained);
+}
+
+/// The check whose group is shown: the first with a visible difference that `explain` can show; without such a one, the first.
 const CheckResult* shown_check(const Conformance& c) {
   const CheckResult* any = nullptr;
   for (const CheckResult& check : c.checks) {
     if (!check.first) continue;
+    if (check.first->difference >= 1e-3 && is_explainable(c, check)) return &check;
     if (any == nullptr) any = &check;
-    if (check.check < Check::members && !c.whitened) return &check;
   }
   return any;
 }
 
-/// The first group that differs, as `explain` shows it; plainly where its scores are none that `explain` takes.
+/// A group that differs, as `explain` shows it; plainly where it cannot.
 std::string group_text(const Conformance& c, const ConformOptions& o, const CheckResult& check) {
   const DifferentGroup& group = *check.first;
-  std::string out = fmt::format("\nThe first group that differs ({}):\n", row_of(check.check).name);
-  const bool explainable = check.check < Check::members && !c.whitened && std::all_of(group.scores.begin(), group.scores.end(), [](double s) { return s != s || (s >= 0 && s <= most_explained_level); }) &&
-                           std::any_of(group.scores.begin(), group.scores.end(), [](double s) { return s == s; });
-  if (!explainable)
+  std::string out = fmt::format("\nA group that differs ({}):\n", row_of(check.check).name);
+  if (!is_explainable(c, check))
     return out + paragraph("scores    " + numbers(group.scores), 2, 12) + paragraph((check.check < Check::members ? "expected  " : "before    ") + numbers(group.expected), 2, 12) +
            paragraph("answered  " + numbers(group.answered), 2, 12);
   ExplainOptions options;
   std::string rewards;
-  for (const double s : group.scores) add_item(rewards, s != s ? "NA" : fmt::format("{}", s), ",");
-  const double highest = std::accumulate(group.scores.begin(), group.scores.end(), 0.0, [](double most, double s) { return s > most ? s : most; });
-  options.rewards = {rewards}, options.levels = std::max(o.levels, static_cast<int>(std::ceil(highest)));
+  std::vector<double> answered;
+  double highest = o.levels;
+  for (std::size_t i = 0; i < group.scores.size(); ++i) {
+    const double s = group.scores[i];
+    if (s != s) continue;
+    add_item(rewards, fmt::format("{}", s), ",");
+    answered.push_back(group.answered[i]), highest = std::max(highest, s);
+  }
+  options.rewards = {rewards}, options.levels = static_cast<int>(std::ceil(highest));
   options.estimators = {estimator_word(*c.closest)}, options.compat = {std::string(word_of<Compat>(compat_words, c.closest->compat))};
   options.origin = c.closest->origin;
   if (reads_key(c.closest->form, FormKeys::k)) options.k = c.closest->k;
-  if (reads_median(c.closest->weight) && c.closest->form == Form::odrpo) options.median = word_of<MedianRule>(median_words, c.closest->median);
+  if (reads_key(c.closest->form, FormKeys::median) && reads_median(c.closest->weight)) options.median = word_of<MedianRule>(median_words, c.closest->median);
   Explanation explanation = explain_group(options);
-  explanation.command = o.command, explanation.answered.clear();
-  for (std::size_t i = 0; i < group.scores.size(); ++i)
-    if (group.scores[i] == group.scores[i]) explanation.answered.push_back(group.answered[i]);
-  return out + explanation_text(explanation, false);
+  add_answers(o.command, std::move(answered), explanation);
+  if (const std::size_t missing = group.scores.size() - explanation.rewards.size(); missing > 0)
+    explanation.remarks.insert(explanation.remarks.begin(), fmt::format("{} more of the group had no score.", missing));
+  out += explanation_text(explanation, false, false);
+  return out.substr(0, out.find_last_not_of('\n') + 1) + '\n';
 }
 
 std::string verdict(const Conformance& c, const ConformOptions& o) {
@@ -132,13 +148,14 @@ std::string verdict(const Conformance& c, const ConformOptions& o) {
 }
 
 std::string text_of(const Conformance& c, const ConformOptions& o) {
-  std::string out = paragraph(fmt::format("{} as {}", printable_line(o.command), c.as), 0, 2) + paragraph(c.formula, 2, 4);
-  out += fmt::format("\n{:<20}{:>8}{:>9}{:>10}\n", "CHECK", "groups", "differ", "largest");
+  std::string out = paragraph(fmt::format("{} as {}", printable_line(o.command), c.as), 0, 2) +
+                    paragraph(c.formula + (c.whitened ? "; then " + whitening_text(whitening_after(*c.closest)) : ""), 2, 4);
+  out += fmt::format("\n{:<20}{:>8}{:>9}{:>11}\n", "CHECK", "groups", "differ", "largest");
   for (const CheckResult& check : c.checks)
-    out += fmt::format("{:<20}{:>8}{:>9}{:>10}\n", row_of(check.check).name, check.groups, check.different, check.different == 0 ? "" : std::isinf(check.worst) ? "none" : fmt::format("{:.2g}", check.worst));
+    out += fmt::format("{:<20}{:>8}{:>9}{}\n", row_of(check.check).name, check.groups, check.different, check.different == 0 ? "" : fmt::format("{:>11}", std::isinf(check.worst) ? "no answer" : fmt::format("{:.2g}", check.worst)));
   if (!c.gradients.empty()) {
     out += fmt::format("\n{:<32}{:<12}{:>10}{:>8}{:>8}\n", "EXPECTED GRADIENT, judge", "policy", "differs", "cosine", "length");
-    for (const ExpectedGradient& g : c.gradients) out += fmt::format("{:<32}{:<12}{:>10.2g}{:>8.4f}{:>8.4f}\n", g.judge, g.policy, g.difference, g.cosine, g.length);
+    for (const ExpectedGradient& g : c.gradients) out += fmt::format("{:<32}{:<12}{:>10.2g}{:>8.4f}{:>8.4f}\n", g.judge, g.policy, g.difference < 1e-9 ? 0 : g.difference, g.cosine, g.length);
   }
   out += '\n' + paragraph(verdict(c, o), 0, 4);
   for (const std::string& cause : c.causes) out += paragraph("- " + printable_line(cause), 2, 4);
@@ -166,7 +183,8 @@ std::string json_of(const Conformance& c, const ConformOptions& o, const std::st
     out["checks"].push_back(std::move(one));
   }
   out["gradients"] = Json::array();
-  for (const ExpectedGradient& g : c.gradients) out["gradients"].push_back({{"judge", g.judge}, {"policy", g.policy}, {"difference", g.difference}, {"cosine", g.cosine}, {"length", g.length}});
+  for (const ExpectedGradient& g : c.gradients)
+    out["gradients"].push_back({{"judge", g.judge}, {"policy", g.policy}, {"answered", g.answered}, {"expected", g.expected}, {"difference", g.difference}, {"cosine", g.cosine}, {"length", g.length}});
   out["causes"] = c.causes, out["same_as"] = c.same, out["verdict"] = verdict(c, o);
   return out.dump(2) + "\n";
 }

@@ -72,6 +72,8 @@ Explanation explain_group(const ExplainOptions& options);
 
 /// Starts the program of --command and asks it for the group's advantages. Failures of OutsideProgram. Adds remarks.
 void ask_program(const std::string& command, Explanation& group);
+/// Sets what the program answered for the members, those without a reward last, and adds a remark where equal rewards get different advantages.
+void add_answers(const std::string& command, std::vector<double> answered, Explanation& group);
 
 /// Levels that some members reach and others do not. Also levels that all reach, if they still give an advantage under some convention, as
 /// in a group of one. Neighbours with equal numbers form one LevelRun.
@@ -84,7 +86,8 @@ std::vector<std::string> remarks_on(const Explanation& group);
 inline std::string systems_text(const std::vector<Compat>& systems) {
   return joined(systems, [](Compat system) { return word_of<Compat>(compat_words, system); });
 }
-std::string explanation_text(const Explanation& group, bool verbose);
+/// The text of `explain`. `advice`: what --verbose would add.
+std::string explanation_text(const Explanation& group, bool verbose, bool advice = true);
 std::string explanation_json(const Explanation& group);
 
 }  // namespace odrpo::app

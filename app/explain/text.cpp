@@ -226,7 +226,7 @@ std::string verbose_text(const ExplainedEstimator& e) {
 
 }  // namespace
 
-std::string explanation_text(const Explanation& g, bool verbose) {
+std::string explanation_text(const Explanation& g, bool verbose, bool advice) {
   std::string out = group_text(g);
   bool leveled = false, levels_left_out = false;
   for (const auto& e : g.estimators) {
@@ -264,7 +264,7 @@ std::string explanation_text(const Explanation& g, bool verbose) {
   if (g.remarks.size() > most_remarks) out += fmt::format("... and {} more like this; --json has them\n", g.remarks.size() - most_remarks);
   if (levels_left_out)
     out += paragraph("Where there are many levels, those under the other systems are left out: --verbose shows them.", 0);
-  if (!verbose)
+  if (!verbose && advice)
     out += paragraph(std::string(left_out ? "Systems that lack a form are left out, and what" : "What") +
                          " a system does to the whole batch afterwards is not in these numbers: --verbose says both.",
                      0);

@@ -24,6 +24,7 @@ constexpr double agreement = 2e-5;         // of the largest advantage: programs
 constexpr double float_step = 1.0 / 4e6;   // relative rounding of a score that a sum in float has
 constexpr double residue = 0.05;           // advantages of equal reals whose mean is rounded
 constexpr double explained = 0.9;          // share of the differing groups that a cause explains
+constexpr double visible = 1e-3;           // relative differences of groups that are shown, if there are such
 constexpr double rounded = 0.01;           // of the largest advantage of a group: differences of answers of few digits
 constexpr std::size_t closest_words = 6;   // whose variants are tried where any word may be meant, under the convention paper and the closest ones of each
 constexpr int closest_conventions = 2;
@@ -329,7 +330,7 @@ void add_group(CheckResult& result, const Question& q, std::size_t g, double wor
   };
   ++result.different;
   result.worst = std::max(result.worst, worst);
-  if (!result.first) result.first = DifferentGroup{copy(q.scores), copy(expected), copy(answer)};
+  if (!result.first || (result.first->difference < visible && worst >= visible)) result.first = DifferentGroup{worst, copy(q.scores), copy(expected), copy(answer)};
 }
 
 CheckResult Comparison::check_answers(Check check, const Variant& variant) const {
@@ -442,7 +443,7 @@ void Comparison::add_gradients(const Variant& variant, Conformance& out) const {
       Values gap = mine;
       for (std::size_t j = 0; j < gap.size(); ++j) gap[j] -= definition[j];
       const double size = std::sqrt(product(definition, definition)), own = std::sqrt(product(mine, mine));
-      out.gradients.push_back({judge.name, name, std::sqrt(product(gap, gap)) / size, product(mine, definition) / (size * own), own / size});
+      out.gradients.push_back({judge.name, name, mine, definition, std::sqrt(product(gap, gap)) / size, product(mine, definition) / (size * own), own / size});
     }
 }
 
@@ -477,31 +478,37 @@ const Asked* Comparison::asked_of(Check check) const {
   return at == asked_.end() ? nullptr : &*at;
 }
 
-/// Finds out what explains the core groups: adds a sentence, and returns the variant that explains them, if there is one.
+/// Finds out what explains the core groups: adds sentences, and returns the variant that explains them, if there is one.
 std::optional<Variant> Comparison::name_core_cause(const Variant& variant, Conformance& out) const {
-  int groups = 0;
+  const auto exact = [](Check check) { return is_core(check) && check != Check::close && check != Check::huge; };
+  int groups = 0, before = 0;
   double worst = 0;
-  std::vector<Check> differ;
   for (const CheckResult& result : out.checks)
     if (is_core(result.check) && result.failure.empty()) {
-      groups += result.groups, worst = std::max(worst, result.worst);
-      if (result.different > 0) differ.push_back(result.check);
+      worst = std::max(worst, result.worst);
+      if (exact(result.check)) groups += result.groups, before += result.groups - result.different;
     }
-  const int before = explained_groups(variant, is_core);
-  if (before == groups) return variant;
-  const Variant best = best_change(variant);
-  const int after = explained_groups(best, is_core);
-  const std::string counts = fmt::format(" ({} of {} groups agree then, {} without)", after, groups, before);
-  if (after - before >= explained * (groups - before)) {
-    out.causes.push_back(best.what + counts);
-    return best;
+  Variant best = variant;
+  bool named = before == groups;
+  if (!named) {
+    best = best_change(variant);
+    const int after = explained_groups(best, exact);
+    const std::string counts = fmt::format(" ({} of {} groups agree then, {} without)", after, groups, before);
+    named = after - before >= explained * (groups - before);
+    if (named) out.causes.push_back(best.what + counts);
+    else if (worst < rounded) out.causes.push_back(fmt::format("the answers are rounded: they differ by up to {:.2g} of the largest of their group", worst));
+    else if (after - before >= 0.25 * (groups - before)) out.causes.push_back("nearest known change: " + best.what + counts);
+    else out.causes.push_back(fmt::format("no known change explains the difference ({} of {} groups agree)", before, groups));
   }
-  if (worst < rounded) out.causes.push_back(fmt::format("the answers are rounded: they differ by up to {:.2g} of the largest of their group", worst));
-  else if (std::all_of(differ.begin(), differ.end(), [](Check check) { return check == Check::close || check == Check::huge; }))
-    out.causes.push_back(fmt::format("{} lose their digits, as in a difference of squares", row_of(differ[0]).name));
-  else if (after - before >= 0.25 * (groups - before)) out.causes.push_back("nearest known change: " + best.what + counts);
-  else out.causes.push_back(fmt::format("no known change explains the difference ({} of {} groups agree)", before, groups));
-  return std::nullopt;
+  if (!named) return std::nullopt;
+  if (before == groups && worst > 0) best = best_change(variant);  // only close or huge scores differ
+  if (before == groups && !best.what.empty()) out.causes.push_back(best.what);
+  for (CheckResult& result : out.checks) {
+    if (!is_core(result.check) || exact(result.check) || !result.failure.empty() || result.different == 0) continue;
+    const int agree = explained_groups(best, result.check == Check::close ? [](Check c) { return c == Check::close; } : [](Check c) { return c == Check::huge; });
+    if (agree < result.groups) out.causes.push_back(result.cause = fmt::format("{} lose their digits, as in a difference of squares or in float", row_of(result.check).name));
+  }
+  return best;
 }
 
 /// The sentence on missing scores, beside a variant that explains the groups without; empty where those that leave two or more scores agree.
@@ -515,8 +522,9 @@ std::string Comparison::missing_cause(const Variant& variant) const {
     });
     return count;
   };
-  int least = differing(variant);
-  if (least == 0) return "";
+  const int groups = differing(variant);
+  if (groups == 0) return "";
+  int least = std::max(1, static_cast<int>((1 - explained) * groups) + 1);
   std::string cause = "groups with missing scores get other advantages than the group of the others";
   for (const Variant& other : unscored_variants(variant))
     if (const int count = differing(other); count < least) least = count, cause = other.what.substr(variant.what.empty() ? 0 : variant.what.size() + 2);

@@ -24,6 +24,7 @@ struct ConformanceOptions {
 
 /// A group whose advantages differ.
 struct DifferentGroup {
+  double difference = 0;  ///< as CheckResult::worst
   std::vector<double> scores, expected, answered;  ///< [members]
 };
 
@@ -33,12 +34,13 @@ struct CheckResult {
   double worst = 0;       ///< largest difference over the largest advantage of its group or, if the answers are whitened, of its batch; not of equal groups
   std::string failure{};  ///< why a batch has no answer
   std::string cause{};    ///< what the answers show of the difference
-  std::optional<DifferentGroup> first{};
+  std::optional<DifferentGroup> first{};  ///< the first that differs by a thousandth or more; without such a one the first that differs
 };
 
 /// The expected gradient of the logits of a policy over qualities 1..K', one logit each, when a judge scores a group: by the answers and by the definition.
 struct ExpectedGradient {
   std::string judge, policy;
+  std::vector<double> answered, expected;  ///< [levels] the gradients
   double difference = 0;  ///< |g - g of the definition| / |g of the definition|
   double cosine = 0, length = 0;  ///< of the two; |g| / |g of the definition|
 };

@@ -8,12 +8,12 @@
 namespace {
 
 void group(std::span<const double> scores, double* out) {  // NaN = missing
-  double sum = 0, squares = 0, n = 0;
+  double sum = 0, squares = 0, n = 0, low = INFINITY, high = -INFINITY;
   for (const double s : scores)
-    if (!std::isnan(s)) sum += s, ++n;
+    if (!std::isnan(s)) sum += s, ++n, low = std::fmin(low, s), high = std::fmax(high, s);
   for (const double s : scores)
     if (!std::isnan(s)) squares += (s - sum / n) * (s - sum / n);
-  for (const double s : scores) *out++ = std::isnan(s) || squares == 0 ? 0 : (s - sum / n) / std::sqrt(squares / n);
+  for (const double s : scores) *out++ = std::isnan(s) || low == high ? 0 : (s - sum / n) / std::sqrt(squares / n);
 }
 
 }  // namespace

@@ -6,7 +6,8 @@ import numpy as np
 def advantages(scores):  # [prompts][rollouts], NaN = missing
     centred = scores - np.nanmean(scores, axis=1, keepdims=True)
     deviation = np.nanstd(scores, axis=1, keepdims=True)
-    return np.divide(centred, deviation, out=np.zeros_like(centred), where=deviation > 0)
+    different = np.nanmax(scores, axis=1, keepdims=True) > np.nanmin(scores, axis=1, keepdims=True)  # the deviation of equal reals is a rounding error
+    return np.divide(centred, deviation, out=np.zeros_like(centred), where=different)
 
 
 for line in sys.stdin:
