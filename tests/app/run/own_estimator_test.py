@@ -173,9 +173,9 @@ call("run", dies, "--force", code=7, words="warning: its runs will fail: ")
 # --- what is wrong in a suite is said at its line, before anything is trained
 for lines, words in (('command = "no-such-program-here x"', 'there is no program "no-such-program-here" in PATH'), ('command = "a | b"', "no shell runs it"),
                      ('command = "echo \'"', "a quote or a bracket without its end"), ('command = "python3 $HOME/x.py"', "has $ outside of single quotes"), ("command = \"python3 '$x' *.py\"", "has * outside of single quotes"), (f'command = ["{mine}", "true"]', "not a list"), ('command = ""', "must be a name in quotes"), ("command = 3", "must be a name in quotes"),
-                     (f'command = "{mine}"\nddof = 1', "has no effect"), (f'command = "{mine}"\ncompat = "verl"', "another program computes the advantages"),
+                     (f'command = "{mine}"\nddof = 1', "has no effect"), (f'command = "{mine}"\ncompat = "verl"', "another program or library computes the advantages"),
                      (f'command = "{mine}"\nkind = "raw"', 'does not know "raw"'), (f'base = "grpo"\ncommand = "{mine}"', "its advantages come from no other program"),
-                     ('base = "command"', "needs `command = "), (f'command = "{mine}"\nvalues = [1, 2]', "another program computes the advantages")):
+                     ('base = "command"', "needs `command = "), (f'command = "{mine}"\nvalues = [1, 2]', "another program or library computes the advantages")):
     path = suite("wrong", estimator='["wrong"]', more=f"\n[estimator.wrong]\n{lines}\n")
     call("check", path, code=3, words=words)
 call("check", suite("wrong", estimator='["command"]'), code=3, words="needs `command = ")
