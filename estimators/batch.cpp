@@ -52,6 +52,7 @@ BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int ro
            .rollouts = rollouts,
            .ddof = c.ddof,
            .eps = c.eps,
+           .kappa = config.kappa,
            .floor = 0,
            .shift = 1 - config.origin,
            .guard = c.guard,

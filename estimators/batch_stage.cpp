@@ -90,7 +90,7 @@ struct EachMember {
   constexpr int reach(int i) const { return end() - i; }
   constexpr int twice_rank(int i, int) const { return 2 * end() - reached[score[i]] - reached[score[i] + 1]; }
 };
-// Forms of ranks, and forms that divide by the deviation of the other members.
+// Forms of ranks, and forms that divide by the deviation of the other members or by distances.
 template <int fixed>
 static inline void groups_by_members(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
   const int n = members<fixed>(e.rollouts);
@@ -271,7 +271,7 @@ static void whiten(const Whitening& w, float* advantage, const std::uint8_t* mas
 
 static void estimate(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
   if (!group::needs_order(e)) return by_sums(e, score, groups, out);
-  if (e.basis != Basis::level && e.basis != Basis::bit && e.centre != Centre::median)
+  if (e.basis != Basis::level && e.basis != Basis::bit && !is_reward(e.centre))
     return e.rollouts == 8    ? groups_by_members<8>(e, score, groups, out)
            : e.rollouts == 16 ? groups_by_members<16>(e, score, groups, out)
                               : groups_by_members<0>(e, score, groups, out);

@@ -28,7 +28,7 @@ constexpr Convention of_paper(const FormRow& r) {
   const bool levels = r.form == Form::grpo || r.form == Form::maxrl;
   const std::string_view levels_source = levels ? "theory" : "";
   return {
-      Compat::paper, r.form, r.centre, r.divisor, 0, 0, zero, r.guard, r.whitened ? population : none, r.source, levels ? population : none,
+      Compat::paper, r.form, r.centre, r.divisor, r.ddof, r.eps, zero, r.guard, r.whitened ? population : none, r.source, levels ? population : none,
       levels_source};
 }
 
@@ -39,6 +39,8 @@ constexpr Convention systems[] = {
     {Compat::verl, Form::rloo, others, Divisor::none, 0, 0, reward, false, none, "rloo of core_algos.py:612-636", none, ""},
     {Compat::verl, Form::grpo, group, Divisor::deviation, 1, 1e-6, reward, false, none, "grpo of core_algos.py:314-328", masked_whiten,
      "gdpo of core_algos.py:449-466, masked_whiten of torch_functional.py:329-346"},
+    {Compat::verl, Form::grpo_passk, Centre::second, Divisor::deviation, 1, 1e-6, zero, false, none, "grpo_passk of core_algos.py:471", none,
+     ""},
 
     {Compat::trl, Form::reinforce, group, Divisor::none, 0, 0, zero, false, none, "scale \"none\" of grpo_trainer.py:2681-2708", none, ""},
     {Compat::trl, Form::rloo, others, Divisor::none, 0, 0, zero, false, none, "rloo_trainer.py:1547-1558", none, ""},
@@ -106,8 +108,9 @@ std::optional<CompatRefusal> refused_convention(const EstimatorConfig& c) {
   const std::string system(word_of<Compat>(compat_words, c.compat));
   if (find_row(c) == nullptr)
     return CompatRefusal{"compat", "compat \"" + system + "\" has no " + estimator_word(c) + "; it has " + forms_of(c.compat)};
-  if (c.compat != Compat::paper && (c.ddof != 0 || c.eps != 0)) {
-    const std::string_view key = c.ddof != 0 ? "ddof" : "eps";
+  const FormRow& own = row_of(c.form);
+  if (c.compat != Compat::paper && (c.ddof != own.ddof || c.eps != own.eps)) {
+    const std::string_view key = c.ddof != own.ddof ? "ddof" : "eps";
     return CompatRefusal{key, std::string(key) + " cannot be given beside compat \"" + system + "\", which sets it itself"};
   }
   if (c.origin == 0 && !reads_key(c.form, FormKeys::origin))

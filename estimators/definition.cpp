@@ -123,15 +123,55 @@ void around_median(std::span<const double> values, double floor, std::span<doubl
   for (std::size_t i = 0; i < values.size(); ++i) out[i] = (values[i] - median) / divisor * (static_cast<double>(values.size()) / apart);
 }
 
+/// out = (v - Q) / (sigma + eps), Q = the smallest value such that at least the share kappa of the group has no more.
+void around_quantile(std::span<const double> values, double kappa, int ddof, double eps, double floor, std::span<double> out) {
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  const double size = static_cast<double>(values.size());
+  std::size_t at = 0;
+  while (static_cast<double>(at + 1) / size < kappa) ++at;
+  const double divisor = group_deviation(values, ddof, floor) + eps;
+  for (std::size_t i = 0; i < values.size(); ++i) out[i] = (values[i] - sorted[at]) / divisor;
+}
+
+/// out = (largest - second largest) / (sigma + eps) for the largest value, else 0. If several are the largest, the second is equal to it.
+void best_over_second(std::span<const double> values, int ddof, double eps, double floor, std::span<double> out) {
+  std::vector<double> sorted(values.begin(), values.end());
+  std::sort(sorted.begin(), sorted.end());
+  const double best = sorted.back(), second = sorted[sorted.size() - 2], divisor = group_deviation(values, ddof, floor) + eps;
+  for (std::size_t i = 0; i < values.size(); ++i) out[i] = values[i] == best ? (best - second) / divisor : 0.0;
+}
+
+/// out = G (v - mean) / (sum of |v - mean| + eps).
+void over_distances(std::span<const double> values, double eps, std::span<double> out) {
+  const Scaled s = scaled(values);
+  const std::vector<double> d = deviations(s.values);
+  double sum = 0;
+  for (const double x : d) sum += math::abs(x);
+  for (std::size_t i = 0; i < d.size(); ++i) out[i] = static_cast<double>(d.size()) * d[i] / (sum + std::ldexp(eps, -s.exponent));
+}
+
+/// The ranks 1..G as 0 for the worst to 1 for the best: (G - place) / (G - 1), with place 1 = best.
+std::vector<double> places_of(std::span<const double> ranks) {
+  std::vector<double> places;
+  for (const double rank : ranks) places.push_back((rank - 1) / (static_cast<double>(ranks.size()) - 1));
+  return places;
+}
+
 /// Forms of rewards and of ranks: out = advantages of a group of two or more values that are not all equal.
-void cardinal(const Convention& c, std::span<const double> values, double floor, std::span<double> out) {
+void cardinal(const Convention& c, double kappa, std::span<const double> values, double floor, std::span<double> out) {
   const double group = static_cast<double>(values.size());
   if (c.centre == Centre::median) return around_median(values, floor, out);
+  if (c.centre == Centre::quantile) return around_quantile(values, kappa, c.ddof, c.eps, floor, out);
+  if (c.centre == Centre::second) return best_over_second(values, c.ddof, c.eps, floor, out);
   switch (c.divisor) {
     case Divisor::none: return centred(values, c.centre == Centre::others ? group / (group - 1.0) : 1.0, out);
     case Divisor::deviation: return z_scores(values, c.ddof, c.eps, floor, out);
     case Divisor::others_deviation: return against_others(values, c.ddof, c.eps, floor, out);
     case Divisor::mean: return relative(values, c.eps, c.guard, out);
+    case Divisor::distances: return over_distances(values, c.eps, out);
+    case Divisor::quarter_range: return centred(values, 4.0 / (group - 1.0), out);
+    case Divisor::place_deviation: return z_scores(places_of(values), c.ddof, c.eps, floor, out);
     default: return;  // divisors that only forms of levels have
   }
 }
@@ -304,7 +344,7 @@ void advantages(const EstimatorConfig& config, int levels, std::span<const doubl
   if (config.form == Form::convex_reinforce)
     for (double& r : values) r = weight_of_gap(config, 0, r, 0, 1, no_median);
   if (single) out[0] = values[0] * single_factor(convention);
-  else cardinal(convention, values, floor, out);
+  else cardinal(convention, config.kappa, values, floor, out);
 }
 
 void leave_one_out(const EstimatorConfig& config, int members, int level, double median, std::span<double> t, std::span<double> u) {

@@ -25,6 +25,8 @@ std::vector<EstimatorConfig> choices() {
   for (const FormRow& row : form_rows) {
     EstimatorConfig c;
     c.form = row.form;
+    c.ddof = row.ddof;
+    c.eps = row.eps;
     if (!has_norm(c.form)) {
       all.push_back(c);
       continue;
@@ -46,6 +48,8 @@ std::vector<EstimatorConfig> posterior_choices() {
     if (row.of_posterior.empty()) continue;
     EstimatorConfig c;
     c.form = row.form;
+    c.ddof = row.ddof;
+    c.eps = row.eps;
     c.posterior = true;
     all.push_back(c);
   }

@@ -13,21 +13,26 @@ namespace odrpo {
 
 /// The form of an estimator: its formula for the advantage A_i of one reward in a group r_1..r_G with mean mu and standard deviation sigma.
 /// `form_rows` below has the formulas.
-enum class Form { reinforce, rloo, grpo, rank_grpo, maxrl, convex_reinforce, max_at_k, max_at_k_centred, mc_grpo, odrpo, odrpo_bitwise };
+enum class Form { reinforce, rloo, grpo, rank_grpo, maxrl, convex_reinforce, max_at_k, max_at_k_centred, mc_grpo, gopo, arena, dgae, qae, grpo_passk, odrpo, odrpo_bitwise };
 
 /// What a form compares between the rollouts of a group: rewards; ranks of rewards; the levels that rewards reach (of real rewards, gaps
 /// between neighbouring rewards); or the bits of integer scores (estimators/group/level_forms.hpp).
 enum class Basis { reward, rank, level, bit };
 
-/// What a form subtracts from a reward: the mean of the group, the mean of the other members, or the group's lower median. With the median,
-/// the first rollout whose reward equals it (the pivot) takes no part in the update.
-enum class Centre { group, others, median };
+/// What a form subtracts from a reward: the mean of the group, the mean of the other members, or a reward of the group: its lower median,
+/// its quantile Q (the smallest reward such that at least the share `kappa` of the group has no more), or its second best. With the median,
+/// the first rollout whose reward equals it (the pivot) takes no part in the update. With the second best, negative differences become 0,
+/// so only the best member of a group gets something.
+enum class Centre { group, others, median, quantile, second };
+/// True if a form subtracts a reward of the group.
+constexpr bool is_reward(Centre centre) { return centre == Centre::median || centre == Centre::quantile || centre == Centre::second; }
 
 /// A bit set of the keys in a suite's section [estimator.NAME] that only some forms read.
-enum class FormKeys : unsigned { none = 0, ddof = 1, eps = 2, origin = 4, k = 8, median = 16, running = 32, window = 64, rho = 128 };
+enum class FormKeys : unsigned { none = 0, ddof = 1, eps = 2, origin = 4, k = 8, median = 16, running = 32, window = 64, rho = 128, kappa = 256 };
 inline constexpr Word<FormKeys> form_key_words[] = {
     {FormKeys::ddof, "ddof", ""},     {FormKeys::eps, "eps", ""},         {FormKeys::origin, "origin", ""}, {FormKeys::k, "k", ""},
     {FormKeys::median, "median", ""}, {FormKeys::running, "running", ""}, {FormKeys::window, "window", ""}, {FormKeys::rho, "rho", ""},
+    {FormKeys::kappa, "kappa", ""},
 };
 constexpr FormKeys operator|(FormKeys a, FormKeys b) { return static_cast<FormKeys>(static_cast<unsigned>(a) | static_cast<unsigned>(b)); }
 
@@ -37,7 +42,7 @@ constexpr FormKeys operator|(FormKeys a, FormKeys b) { return static_cast<FormKe
 struct FormRow {
   Form form;
   std::string_view word;
-  std::string_view formula;  ///< text of the formula. {x} is printed as x, or as (x + eps) if eps is not 0; [k] as the value of the key k.
+  std::string_view formula;  ///< text of the formula. {x} is printed as x, or as (x + eps) if eps is not 0; [k], [kappa] as the value of the key.
                              ///< For odrpo, its norm and weight are filled in
   Basis basis = Basis::reward;
   Centre centre = Centre::group;       ///< under the convention `paper`, for Basis::reward and Basis::rank
@@ -46,6 +51,8 @@ struct FormRow {
   bool guard = false;                  ///< under the convention `paper`: a group with a mean <= 0 gets zeros
   bool whitened = true;                ///< under the convention `paper`: whiten = "compat" whitens the batch
   FormKeys keys = FormKeys::none;      ///< the keys that the form reads
+  int ddof = 0;                        ///< default of the key `ddof`
+  double eps = 0;                      ///< default of the key `eps`
   std::string_view of_posterior = "";  ///< catalogue word of this form applied to posterior scores; empty: not offered
   std::string_view source = "theory";  ///< where the formula of the convention `paper` comes from
   std::string_view note = "";          ///< remark that docs/reference/estimators.md prints
@@ -121,6 +128,51 @@ inline constexpr FormRow form_rows[] = {
      .source = "arXiv 2601.22582 and its authors' code, grpo_trainer_gsm.py:2030-2107",
      .note = "MAD = median of the distances from the median, unscaled; 0 where most scores equal the median, and advantages are then "
              "thousands"},
+    {.form = Form::gopo,
+     .word = "gopo",
+     .formula = "2 - 4 (rank - 1)/(G - 1), rank 1 = best, average ranks",
+     .basis = Basis::rank,
+     .divisor = Divisor::quarter_range,
+     .source = "arXiv 2602.03876 and its authors' code, grpo_trainer.py:1326",
+     .note = "-2 for the worst to 2 for the best, whatever the scores; the authors' code ranks equal scores by their position in the group, "
+             "and so gives equal scores up to 4 apart"},
+    {.form = Form::arena,
+     .word = "arena",
+     .formula = "(q - mean q) / {sigma}, q = (G - place)/(G - 1), place 1 = best, average places, sigma that of q",
+     .basis = Basis::rank,
+     .divisor = Divisor::place_deviation,
+     .keys = FormKeys::ddof | FormKeys::eps,
+     .ddof = 1,
+     .eps = 1e-6,
+     .source = "Alibaba-NLP/qqr, reward_models/arena/swiss.py:134",
+     .note = "without eps the same as `rank-grpo` but for ddof"},
+    {.form = Form::dgae,
+     .word = "dgae",
+     .formula = "G (r - mu) / {sum_j |r_j - mu|}",
+     .divisor = Divisor::distances,
+     .keys = FormKeys::eps,
+     .eps = 1e-4,
+     .source = "arXiv 2601.20614 and its authors' code, trl/trainer/grpo_trainer.py:1724",
+     .note = "the mean distance from the mean takes the place of sigma: the absolute advantages of a group have the mean 1, but for eps"},
+    {.form = Form::qae,
+     .word = "qae",
+     .formula = "(r - Q) / {sigma}, Q = smallest score with F(Q) >= [kappa]",
+     .centre = Centre::quantile,
+     .divisor = Divisor::deviation,
+     .keys = FormKeys::ddof | FormKeys::eps | FormKeys::kappa,
+     .source = "arXiv 2509.22611 v2; its denominator is unverified",
+     .note = "F(Q) = share of the group with r <= Q; not centred; the numerator is the paper's, the denominator sigma + eps is taken from "
+             "`grpo` and unverified"},
+    {.form = Form::grpo_passk,
+     .word = "grpo-passk",
+     .formula = "(max - second) / {sigma} for the best member, 0 for all others",
+     .centre = Centre::second,
+     .divisor = Divisor::deviation,
+     .keys = FormKeys::ddof | FormKeys::eps,
+     .ddof = 1,
+     .eps = 1e-6,
+     .source = "arXiv 2503.19595; verl's grpo_passk",
+     .note = "0 for all where several share the best score; not centred; a group of one, which verl refuses, gets 0"},
     {.form = Form::odrpo,
      .word = "odrpo",
      .formula = "sum over levels k = 1..K of w_k (1[r >= k] - mu_k) / {N_k}",
@@ -230,7 +282,7 @@ struct EstimatorConfig {
   Form form = Form::grpo;
   Norm norm = Norm::grpo;           ///< odrpo and odrpo-bitwise only
   Weight weight = Weight::uniform;  ///< odrpo only
-  int ddof = 0;                     ///< grpo only: the variance sigma^2 has the divisor G - ddof
+  int ddof = 0;                     ///< only forms with FormKeys::ddof: the variance sigma^2 has the divisor G - ddof
   double eps = 0;                   ///< added to the divisor; for odrpo to the divisor of every level or bit
   MedianRule median = MedianRule::lower;
   RunningKind running = RunningKind::window;
@@ -248,6 +300,7 @@ struct EstimatorConfig {
   OutsideKind kind = OutsideKind::scores;
   OutsideState state = OutsideState::none;
   double deadline = 60;           ///< seconds for each answer
+  double kappa = 0.4;             ///< qae only: the share of the group that does not exceed the quantile Q
   int k = 2;                      ///< max-at-k and max-at-k-centred only: size of the compared subsets of a group, 2..G-1
   bool posterior = false;         ///< scores are replaced by posterior means of quality first (estimators/posterior/posterior.hpp); not odrpo
   std::string model{own_rater};   ///< posterior only: the judge that the posterior assumes; own_rater = the run's own judge
@@ -271,9 +324,10 @@ constexpr OnlyIf read_by_form(FormKeys key, std::string_view why) {
     }
   return rule;
 }
-inline constexpr OnlyIf ddof_only = read_by_form(FormKeys::ddof, "only grpo divides by a standard deviation with ddof");
+inline constexpr OnlyIf ddof_only = read_by_form(FormKeys::ddof, "it divides by no standard deviation with ddof");
 inline constexpr OnlyIf eps_only = read_by_form(FormKeys::eps, "it has no denominator");
 inline constexpr OnlyIf k_only = read_by_form(FormKeys::k, "it compares no subsets");
+inline constexpr OnlyIf kappa_only = read_by_form(FormKeys::kappa, "it subtracts no quantile");
 inline constexpr OnlyIf command_only = base_is({command_word}, "its advantages come from no other program");
 inline constexpr OnlyIf library_only = base_is({library_word}, "its advantages come from no shared library");
 inline constexpr OnlyIf outside_only = base_is({command_word, library_word}, "its advantages come from no other program or library");
@@ -282,7 +336,14 @@ inline constexpr OnlyIf inside_only = [] {
   rule.needs[0].words[1] = library_word;
   return rule;
 }();
-inline constexpr OnlyIf values_only = base_is_not("rank-grpo", no_rank_values) && base_is_not("posterior*", no_posterior_values) &&
+inline constexpr OnlyIf no_ranks_only = [] {
+  OnlyIf rule = base_is_not("", no_rank_values);
+  std::size_t i = 0;
+  for (const FormRow& row : form_rows)
+    if (row.basis == Basis::rank) rule.needs[0].words.at(i++) = row.word;
+  return rule;
+}();
+inline constexpr OnlyIf values_only = no_ranks_only && base_is_not("posterior*", no_posterior_values) &&
                                       base_is_not("odrpo-bitwise*", no_bit_values) && inside_only;
 inline constexpr OnlyIf median_only = base_is({"odrpo-gini-median*"}, "only the weight gini-median has a median");
 inline constexpr OnlyIf posterior_only = base_is({"posterior*"}, "only posterior estimators have a model of the judge");
@@ -301,8 +362,8 @@ inline constexpr OnlyIf window_only = running_only && word_is("running", running
 inline constexpr OnlyIf rho_only = running_only && word_is("running", running_words, {RunningKind::ema});
 template <class V>
 void describe(V& v, EstimatorConfig& c) {
-  v.integer("ddof", c.ddof, 0, 1, "sigma^2 divides by G - ddof (grpo)", ddof_only);
-  v.number("eps", c.eps, 0.0, 1.0, "added to the denominator", eps_only);
+  v.integer("ddof", c.ddof, 0, 1, "sigma^2 divides by G - ddof; of arena and grpo-passk 1 unless set", ddof_only);
+  v.number("eps", c.eps, 0.0, 1.0, "added to the denominator; of arena and grpo-passk 1e-6, of dgae 1e-4 unless set", eps_only);
   v.word("median", c.median, std::span<const Word<MedianRule>>(median_words), "median of the weight gini-median", median_only);
   v.word("running", c.running, std::span<const Word<RunningKind>>(running_words), "how median = \"running\" forgets", running_only);
   v.integer("window", c.window, 1, 1 << 24, "scores that running = \"window\" remembers", window_only);
@@ -313,6 +374,7 @@ void describe(V& v, EstimatorConfig& c) {
   v.numbers("values", c.values, -most_level_value, most_level_value,
             "what the levels 1..K are worth: K ascending numbers R_1..R_K, a score of 0 is worth 0; unset = 1..K", values_only);
   v.integer("k", c.k, 2, 254, "size of the subsets that are compared, at most rollouts - 1", k_only);
+  v.number("kappa", c.kappa, 0.0, 1.0, "qae: the quantile that is subtracted, as a share of the group", kappa_only);
   v.name("model", c.model, "the judge that posterior scores believe in: \"rater\" = the run's own; a rater's word or name; a judge's file",
          posterior_only);
   v.word("prior", c.prior, std::span<const Word<PriorRule>>(prior_words), "how the prior of posterior scores changes", posterior_only);

@@ -99,7 +99,8 @@ std::string estimator_formula(const EstimatorConfig& c) {
       if (open < rest.size()) text += over(rest.substr(open + 1, close - open - 1));
       rest.remove_prefix(std::min(close + 1, rest.size()));
     }
-    if (const std::size_t at = text.find("[k]"); at != std::string::npos) text.replace(at, 3, std::to_string(c.k));
+    for (const auto& [key, value] : {std::pair(std::string_view("[k]"), std::to_string(c.k)), std::pair(std::string_view("[kappa]"), number(c.kappa))})
+      if (const std::size_t at = text.find(key); at != std::string::npos) text.replace(at, key.size(), value);
     if (reads_key(c.form, FormKeys::ddof)) text += ", sigma with ddof " + std::to_string(row.ddof);
     if (c.origin == 0 && !spaced) text += ", r - 1 in place of r";
     if (row.guard) text += ", zeros when mu <= 0";
@@ -174,7 +175,7 @@ Breakdown break_down(const EstimatorConfig& config, int levels, std::span<const 
   b.median = weight_median(config, rewards, median);
   if (row_of(config.form).basis == Basis::bit)
     for (int bit = 0; bit < bits_of(levels); ++bit) b.levels.push_back(part_of_bit(config, bit, rewards));
-  const bool by_rewards = config.form == Form::grpo || (config.form == Form::odrpo && config.norm == Norm::grpo);
+  const bool by_rewards = row_of(config.form).basis == Basis::reward || (config.form == Form::odrpo && config.norm == Norm::grpo);
   if (by_rewards && convention.divisor == Divisor::deviation) b.deviation = group_deviation(worth, convention.ddof, floor);
   if (row_of(config.form).basis != Basis::level) return b;
   if (are_levels(rewards, levels)) {

@@ -30,7 +30,9 @@ inline constexpr Word<Norm> norm_words[] = {
 /// members (nothing where it is 0 or there are fewer than two others); the group's mean. best_of and best_of_centred are for levels; k is
 /// the key `k`. With best_of, a member that reaches the level gets the probability that k - 1 random others all miss it, any other member
 /// 0. best_of_centred divides by (G-k) / (G P). P = probability that k - 1 random others of a member that misses the level miss it too.
-enum class Divisor { none, deviation, others_deviation, mean, best_of, best_of_centred };
+/// For rewards: `distances` is the sum of the distances from the mean, of which eps and the sum are divided by G. For ranks: quarter_range
+/// is (G - 1) / 4, without eps; place_deviation is the standard deviation, with G - 1 times eps, since places are ranks over G - 1.
+enum class Divisor { none, deviation, others_deviation, mean, best_of, best_of_centred, distances, quarter_range, place_deviation };
 
 /// True if the weight depends on the group's median.
 ODRPO_HD bool reads_median(Weight weight) { return weight == Weight::gini_median; }

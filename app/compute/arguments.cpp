@@ -132,10 +132,12 @@ void join_rounded(std::span<double> numbers) {
 void read_conventions(const Arguments& a, EstimatorConfig& c) {
   if (a.given("k")) c.k = a.integer("k", 2, 254);
   if (a.given("k") && !reads_key(c.form, FormKeys::k)) throw Refusal{"out_of_range", "k: only forms that compare subsets read it"};
+  if (a.given("kappa")) c.kappa = a.number("kappa", 0, 1);
+  if (a.given("kappa") && !reads_key(c.form, FormKeys::kappa)) throw Refusal{"out_of_range", "kappa: only qae reads it"};
   if (a.given("origin")) c.origin = a.integer("origin", 0, 1);
   if (a.given("compat")) c.compat = a.word<Compat>("compat", compat_words);
-  const double eps = a.given("eps") ? a.number("eps", 0, 1e6) : 0;
-  const int ddof = a.given("ddof") ? a.integer("ddof", 0, 1) : 0;
+  const double eps = a.given("eps") ? a.number("eps", 0, 1e6) : c.eps;
+  const int ddof = a.given("ddof") ? a.integer("ddof", 0, 1) : c.ddof;
   if (c.compat == Compat::paper) c.eps = eps, c.ddof = ddof;
   if (const auto why = compat_refusal(c)) throw Refusal{"out_of_range", *why};
   const Convention system = convention_of(c);

@@ -43,10 +43,11 @@ inline constexpr Argument advantage_takes[] = {
     {"rewards", "list of real numbers: the rewards of one group"},
     {"est", "word of `list estimators`"},
     eps,
-    {"ddof", "0 or 1: sigma^2 divides by G - ddof; 1 for grpo alone", false, "compat"},
+    {"ddof", "0 or 1: sigma^2 divides by G - ddof; 1 for arena, grpo, grpo-passk and qae alone", false, "compat"},
     compat,
     {"origin", "for maxrl: 1 (when absent) takes rewards as given, 0 takes rewards less one", true},
     {"k", "whole number 2..254, 2 when absent: for the forms that compare subsets of k rewards, their size", true},
+    {"kappa", "number 0..1, 0.4 when absent: for qae, the share of the group that does not exceed the quantile", true},
     level_values,
 };
 inline constexpr Argument posterior_takes[] = {

@@ -27,7 +27,7 @@ std::set<std::string> words_of(const EstimatorConfig& c) {
   const Whitening after = whitening_after(c);
   std::set<std::string> words{std::string(row_of(c.form).word), c.values.empty() ? "plain" : "values", fmt::format("origin-{}", c.origin),
                               row.guard ? "guard" : "no-guard"};
-  if (row.divisor == Divisor::deviation) words.insert("deviation");
+  if (row.divisor == Divisor::deviation || row.divisor == Divisor::place_deviation) words.insert("deviation");
   if (row.divisor == Divisor::others_deviation) words.insert("others");
   if (row.divisor == Divisor::mean) words.insert("mean");
   if (row.single != Single::zero) words.insert("single");
@@ -55,6 +55,7 @@ std::vector<std::pair<std::string, std::string>> constants_of(const EstimatorCon
           {"EPS", number_text(row.eps)},
           {"SINGLE", number_text(single_factor(row))},
           {"K", std::to_string(c.k)},
+          {"KAPPA", number_text(c.kappa)},
           {"VALUES", fmt::format("[{}]", joined(c.values, number_text))},
           {"MAD_EPS", number_text(mad_eps)},
           {"WHITEN_DDOF", std::to_string(after.ddof)},

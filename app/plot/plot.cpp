@@ -289,6 +289,11 @@ SeriesStyle style_of(const EstimatorConfig& config) {
     case Form::convex_reinforce: return {green, dotted, green};
     case Form::max_at_k: return {purple, dash_dotted, purple};
     case Form::max_at_k_centred: return {purple, finely_dotted, purple};
+    case Form::gopo: return {purple, dashed, purple};
+    case Form::arena: return {purple, dotted, purple};
+    case Form::dgae: return {orange, dash_dotted, orange};
+    case Form::qae: return {sky, dash_dotted, sky};
+    case Form::grpo_passk: return {green, dash_dotted, green};
     case Form::odrpo:
     case Form::odrpo_bitwise: break;
   }

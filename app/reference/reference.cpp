@@ -112,8 +112,7 @@ std::string conventions_table() {
                  code_text(single_text(config)), after.on ? code_text(whitening_text(after)) : "none", std::string(source)});
   };
   for (const Convention& convention : conventions()) {
-    EstimatorConfig config;
-    config.form = convention.form;
+    EstimatorConfig config = estimator_named(row_of(convention.form).word);
     config.compat = convention.system;
     add(config, convention.source);
     if (convention.levels_source.empty()) continue;
@@ -124,7 +123,7 @@ std::string conventions_table() {
   return text;
 }
 
-// The formula of a form for readers: its text has {X} for X + eps, and [k] for the key k.
+// The formula of a form for readers: its text has {X} for X + eps, and [k], [kappa] for the keys.
 std::string general_formula(std::string_view formula) {
   std::string text;
   for (const char c : formula) {
@@ -132,7 +131,8 @@ std::string general_formula(std::string_view formula) {
     else if (c == '}') text += " + eps)";
     else text += c;
   }
-  if (const std::size_t k = text.find("[k]"); k != std::string::npos) text.replace(k, 3, "k");
+  for (const std::string_view key : {"k", "kappa"})
+    if (const std::size_t at = text.find(fmt::format("[{}]", key)); at != std::string::npos) text.replace(at, key.size() + 2, key);
   return text;
 }
 

@@ -255,8 +255,7 @@ Listing systems() {
     const Compat system = compat_words[i].value;
     for (const Convention& row : conventions()) {
       if (row.system != system) continue;
-      EstimatorConfig config;
-      config.form = row.form;
+      EstimatorConfig config = estimator_named(row_of(row.form).word);
       config.compat = system;
       const auto add = [&](std::string_view source) {
         const Whitening after = whitening_after(config);

@@ -151,6 +151,8 @@ Values of_members(const Variant& variant, Values r, int levels, const BatchMomen
   if (row.basis == Basis::level) return by_levels(variant, r, levels, batch);
   if (row.basis == Basis::bit) return by_bits(variant, r, batch);
   if (row.basis == Basis::rank) r = ranks_of(variant.ties, r);
+  if (row.divisor == Divisor::quarter_range || row.divisor == Divisor::place_deviation)
+    for (double& x : r) x *= (row.divisor == Divisor::quarter_range ? 4 : 1) / (static_cast<double>(r.size()) - 1);
   if (variant.config.origin == 0)
     for (double& x : r) x -= 1;
   return standardised(variant.rule, r, batch);
@@ -216,7 +218,8 @@ Variant named_variant(const EstimatorConfig& config, bool whitened) {
   const Convention row = convention_of(config);
   Variant variant{.config = config};
   variant.rule.around = row.centre == Centre::others ? Around::others : row.centre == Centre::median ? Around::lower_median : Around::group;
-  variant.rule.over = row.divisor == Divisor::deviation          ? Over::deviation
+  const bool deviation = row.divisor == Divisor::deviation || row.divisor == Divisor::place_deviation;
+  variant.rule.over = deviation                                  ? Over::deviation
                       : row.divisor == Divisor::others_deviation ? Over::others_deviation
                       : row.divisor == Divisor::mean             ? Over::mean
                                                                  : Over::nothing;
@@ -369,7 +372,7 @@ std::vector<Variant> changed_variants(const Variant& base) {
   Changes to(base);
   const FormRow& row = row_of(base.config.form);
   const Divisor divisor = convention_of(base.config).divisor;
-  if (row.centre != Centre::median && divisor != Divisor::best_of && divisor != Divisor::best_of_centred) add_rules(base, to);
+  if (!is_reward(row.centre) && divisor != Divisor::best_of && divisor != Divisor::best_of_centred && divisor != Divisor::distances) add_rules(base, to);
   if (row.basis == Basis::level && row.divisor != Divisor::best_of && row.divisor != Divisor::best_of_centred) add_level_changes(base, to);
   if (row.basis == Basis::rank)
     for (const auto& [ties, what] : {std::pair(RankTies::later_higher, "of equal scores the later one ranks higher: they do not share a rank"),
@@ -383,6 +386,18 @@ std::vector<Variant> changed_variants(const Variant& base) {
   if (reads_key(row.form, FormKeys::k))
     for (int k = 2; k <= 4; ++k)
       if (k != base.config.k) to.add(fmt::format("subsets of {}, not of {}", k, base.config.k), 1, [&](Variant& v) { v.config.k = k; });
+  if (reads_key(row.form, FormKeys::kappa))
+    for (const double kappa : {0.25, 0.4, 0.5, 0.6, 0.75})
+      if (kappa != base.config.kappa) to.add(fmt::format("kappa {:g}, not {:g}", kappa, base.config.kappa), 1, [&](Variant& v) { v.config.kappa = kappa; });
+  if (base.config.compat == Compat::paper && (row.centre == Centre::quantile || row.centre == Centre::second || divisor == Divisor::distances))
+    for (const int ddof : {0, 1})
+      for (const double eps : {0.0, 1e-9, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, base.config.eps}) {
+        std::string what;
+        if (ddof != base.config.ddof) what = fmt::format("ddof {}, not {}", ddof, base.config.ddof);
+        if (eps != base.config.eps) add_item(what, fmt::format("eps {:g}, not {:g}", eps, base.config.eps));
+        if (!what.empty() && (ddof == base.config.ddof || reads_key(row.form, FormKeys::ddof)))
+          to.add(what, (ddof != base.config.ddof) + (eps != base.config.eps), [&](Variant& v) { v.config.ddof = ddof, v.config.eps = eps; });
+      }
   to.add("every member is compared with itself alone", 1, [](Variant& v) { v.compared = Compared::alone; });
   to.add("all members of the batch are one group", 1, [](Variant& v) { v.compared = Compared::batch; });
   to.add("groups with the same prompt are taken for one", 1, [](Variant& v) { v.compared = Compared::prompt; });

@@ -27,6 +27,7 @@ struct EstimatorView {
   MedianRule median;
   int levels, rollouts, ddof;
   double eps;          ///< for ranks twice the config's eps, because sums are over doubled ranks
+  double kappa;        ///< for Centre::quantile
   double floor;        ///< floor_squared() of a group of posterior scores; 0 for other rewards
   int shift;           ///< subtracted from every reward (maxrl with origin 0: 1)
   bool guard;          ///< a group with a mean <= 0 gets zeros
@@ -113,7 +114,7 @@ struct Sorted {
   constexpr int reach(int i) const { return count - i; }
   constexpr int twice_rank(int i, int to) const { return i + to; }
 };
-/// A group of real rewards in any order, each an entry of its own. For forms that need only sums over the group (needs_order() is false).
+/// A group of real rewards in any order, each an entry of its own. For forms that need only sums of rewards (needs_order() is false).
 template <class Values>
 struct Unsorted {
   Values values;
@@ -125,7 +126,7 @@ struct Unsorted {
   constexpr int reach(int i) const { return count - i; }
 };
 ODRPO_HD bool needs_order(const EstimatorView& e) {
-  return e.basis != Basis::reward || e.divisor == Divisor::others_deviation || e.centre == Centre::median || e.spaced;
+  return e.basis != Basis::reward || e.divisor == Divisor::others_deviation || e.divisor == Divisor::distances || is_reward(e.centre) || e.spaced;
 }
 
 /// Stores the advantage of each entry in an array.

@@ -104,6 +104,33 @@ struct Deviations {
   }
 };
 
+/// factor() for the divisors that no vector of groups has: sums of distances, and those of ranks. `d` has doubled ranks, so it has half of
+/// quarter_range() and twice eps.
+template <class N, bool ranks, class Group>
+ODRPO_HD typename N::F factor_of_one(const EstimatorView& e, const Group& g, const Deviations<N, Group, ranks>& d) {
+  using F = typename N::F;
+  const F n = static_cast<F>(d.n), eps = static_cast<F>(e.eps);
+  if (!(d.spread > 0)) return 0;
+  if constexpr (ranks) {
+    if (e.divisor == Divisor::quarter_range) return F(2) / (n * (n - 1));
+    return F(1) / (n * (N::sqrt(N::real(d.spread) / static_cast<F>(d.n * (d.n - e.ddof))) + (n - 1) * eps));
+  } else {
+    typename N::I total = 0;
+    for (int i = g.first(), to; i < g.end(); i = to) {
+      to = g.next(i);
+      const typename N::I away = d.at(i, to);
+      total += (g.reach(i) - g.reach(to)) * (away < 0 ? -away : away);
+    }
+    return n / (N::real(total) + n * eps);
+  }
+}
+/// True for the divisors of factor_of_one().
+template <bool ranks>
+ODRPO_HD bool divides_one(const EstimatorView& e) {
+  if constexpr (ranks) return e.divisor == Divisor::quarter_range || e.divisor == Divisor::place_deviation;
+  return e.divisor == Divisor::distances;
+}
+
 template <class N, bool ranks, class Group, class Out>
 ODRPO_HD void scale(const EstimatorView& e, const Group& g, Out out) {
   using Scalar = typename N::Scalar;
@@ -114,7 +141,7 @@ ODRPO_HD void scale(const EstimatorView& e, const Group& g, Out out) {
     typename N::I zero = 0;
     if constexpr (!N::exact)
       if (e.guard) zero = n * zero_mean * d.largest();
-    const typename N::F by = factor<N>(e, n, d.total(), d.spread, zero);
+    const typename N::F by = divides_one<ranks>(e) ? factor_of_one<N, ranks>(e, g, d) : factor<N>(e, n, d.total(), d.spread, zero);
     for (int i = g.first(), to; i < g.end(); i = to) {
       to = g.next(i);
       out.put(i, N::real(d.at(i, to)) * by);
@@ -171,6 +198,30 @@ ODRPO_HD void around_median(const EstimatorView& e, const Group& g, Out out) {
   for (int i = g.first(); i < g.end(); i = g.next(i)) out.put(i, N::real(static_cast<I>(g.value(i)) - median) * factor);
 }
 
+/// Forms that divide the distance from a reward of the group by its standard deviation: from the quantile, or of the best from the second
+/// best (Centre::quantile, Centre::second).
+template <class N, class Group, class Out>
+ODRPO_HD void around_reward(const EstimatorView& e, const Group& g, Out out) {
+  using I = typename N::I;
+  using F = typename N::F;
+  const Deviations<N, Group, false> d = Deviations<N, Group, false>::of(e, g);
+  const int n = d.n;
+  const bool second = e.centre == Centre::second;
+  bool found = false;
+  I centre = 0;
+  for (int i = g.first(), to; i < g.end() && !found; i = to) {
+    to = g.next(i);
+    if (g.reach(i) == g.reach(to)) continue;
+    found = second ? g.reach(to) < 2 : static_cast<double>(n - g.reach(to)) / n >= e.kappa;
+    centre = static_cast<I>(g.value(i));
+  }
+  const F by = factor<N>(e, n, d.total(), d.spread, 0);
+  for (int i = g.first(); i < g.end(); i = g.next(i)) {
+    const I away = n * (static_cast<I>(g.value(i)) - centre);
+    out.put(i, second && away < 0 ? F(0) : N::real(away) * by);
+  }
+}
+
 template <class N, class Group, class Out>
 ODRPO_HD void scale(const EstimatorView& e, const Group& g, Out out) {
   if constexpr (requires { g.twice_rank(0, 0); })
@@ -201,6 +252,7 @@ ODRPO_HD void estimate(const EstimatorView& e, const Group& g, Out out) {
     if constexpr (has_bits<N, Group>)
       if (e.basis == Basis::bit) return sum_bits<N>(e, g, out);
     if (e.centre == Centre::median) return around_median<N>(e, g, out);
+    if (is_reward(e.centre)) return around_reward<N>(e, g, out);
     return scale<N>(e, g, out);
   }
   if constexpr (N::exact) {

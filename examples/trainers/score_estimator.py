@@ -17,9 +17,10 @@ import numpy as np
 
 NAME = "grpo_verl"
 DDOF = 0  #: deviation others
-EPS = 0  #: grpo rank-grpo maxrl odrpo odrpo-bitwise
+EPS = 0  #: grpo rank-grpo maxrl arena dgae qae grpo-passk odrpo odrpo-bitwise
 SINGLE = 1  # what a group of one gets for each unit of its score  #: single
 K = 2  # size of the subsets  #: max-at-k max-at-k-centred
+KAPPA = 0.4  # share of the group that does not exceed the quantile  #: qae
 VALUES = [1, 2]  # what the levels 1, 2, .. are worth  #: values
 MAD_EPS = 0.001  #: mc-grpo
 WHITEN_DDOF = 0  #: whiten-response whiten-token
@@ -49,7 +50,7 @@ def advantages(scores):
     check(x, lib)
     x = x - 1  # the origin: 0..K-1  #: origin-0+plain
     x = worth(x, lib) - 1  # the origin  #: origin-0+values
-    x = worth(x, lib)  #: reinforce+values rloo+values grpo+values maxrl+origin-1+values mc-grpo+values
+    x = worth(x, lib)  #: reinforce+values rloo+values grpo+values maxrl+origin-1+values mc-grpo+values dgae+values qae+values grpo-passk+values
     here = ~lib.isnan(x)
     low = lib.amin(lib.where(here, x, np.inf), 1, keepdims=True)
     x = lib.where(here, x, low)
@@ -86,7 +87,7 @@ def check(x, lib):
     #:
 
 
-#: reinforce+values rloo+values grpo+values maxrl+values mc-grpo+values
+#: reinforce+values rloo+values grpo+values maxrl+values mc-grpo+values dgae+values qae+values grpo-passk+values
 def worth(x, lib):
     """What a score is worth: linear between the levels, and from 0 at score 0 to that of level 1."""
     r = 0 * x
@@ -96,7 +97,7 @@ def worth(x, lib):
 
 
 #:
-#: reinforce rloo grpo rank-grpo maxrl convex-reinforce
+#: reinforce rloo grpo rank-grpo maxrl convex-reinforce gopo arena dgae qae grpo-passk
 def centred(x, here, n, lib):
     """x - mean of the group. The lowest value is subtracted before averaging, so that a common offset costs no digits."""
     d = lib.where(here, x - lib.amin(lib.where(here, x, np.inf), 1, keepdims=True), 0.0)
@@ -104,7 +105,7 @@ def centred(x, here, n, lib):
 
 
 #:
-#: grpo rank-grpo
+#: grpo rank-grpo arena qae grpo-passk
 def deviation(d, n, lib):
     """sqrt(sum of d^2 / (n - DDOF)) of centred d. The largest is taken out, so that no square leaves the range of doubles."""
     largest = lib.amax(abs(d), 1, keepdims=True)
@@ -146,8 +147,9 @@ def formula(x, here, n, lib):
 
 
 #:
-#: rank-grpo
-def formula(x, here, n, lib):
+#: rank-grpo gopo arena
+def ranks(x, here, lib):
+    """The ranks 1, 2, .. of scores, the lowest first."""
     order = x.argsort(1)
     row = lib.ones_like(order[:, :1]).cumsum(0) - 1
     s = x[row, order]
@@ -157,9 +159,53 @@ def formula(x, here, n, lib):
     r[row, order] = s
     for i in range(x.shape[1]):  # equal scores share the mean of their ranks
         rank = rank + here[:, i:i + 1] * (1.0 * (r[:, i:i + 1] < r) + 0.5 * (r[:, i:i + 1] == r))
-    d = centred(rank, here, n, lib)
+    return rank
+
+
+#:
+#: rank-grpo arena
+def formula(x, here, n, lib):
+    d = centred(ranks(x, here, lib), here, n, lib)  #: rank-grpo
+    d = centred(ranks(x, here, lib) / (n - 1), here, n, lib)  # of places from 0 = worst to 1 = best  #: arena
     sd = deviation(d, n, lib)
     return d / lib.where(sd > 0, sd + EPS, 1.0)
+
+
+#:
+#: gopo
+def formula(x, here, n, lib):
+    return 4 / (n - 1) * centred(ranks(x, here, lib), here, n, lib)
+
+
+#:
+#: dgae
+def formula(x, here, n, lib):
+    d = centred(x, here, n, lib)
+    return n * d / (sums(abs(d)) + EPS)
+
+
+#:
+#: qae grpo-passk
+def ascending(x, lib):
+    """Rows in ascending order. Missing members have the lowest score, and come among the first."""
+    order = x.argsort(1)
+    return x[lib.ones_like(order[:, :1]).cumsum(0) - 1, order]
+
+
+#:
+#: qae
+def formula(x, here, n, lib):
+    s, place = ascending(x, lib), lib.ones_like(x).cumsum(1) - (x.shape[1] - n)  # 1..n of those that are there
+    quantile = lib.amin(lib.where((place >= 1) & (place / n >= KAPPA), s, np.inf), 1, keepdims=True)
+    return (x - quantile) / (deviation(centred(x, here, n, lib), n, lib) + EPS)
+
+
+#:
+#: grpo-passk
+def formula(x, here, n, lib):
+    s = ascending(x, lib)
+    over = lib.where(here & (x == s[:, -1:]), s[:, -1:] - s[:, -2:-1], 0.0)
+    return over / (deviation(centred(x, here, n, lib), n, lib) + EPS)
 
 
 #:

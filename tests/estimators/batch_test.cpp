@@ -23,8 +23,14 @@ std::vector<EstimatorConfig> all_configs() {
     c.eps = 1e-4;
     all.push_back(c);
     c.eps = 0;
-    if (c.form == Form::grpo) {
-      c.ddof = 1;
+    if (c.form == Form::qae) {
+      for (const double kappa : {0.0, 0.25, 0.75, 1.0}) {
+        c.kappa = kappa;
+        all.push_back(c);
+      }
+    }
+    if (reads_key(c.form, FormKeys::ddof)) {
+      c.ddof = 1 - c.ddof;
       all.push_back(c);
     }
     if (c.form == Form::odrpo && c.weight == Weight::gini_median)

@@ -53,6 +53,8 @@ constexpr ByHand by_hand[] = {
     {Compat::verl, "rloo", 1, -14 / 3.0, 2 / 3.0, 10 / 3.0, -9 / 7.0, 9, 7},
     // (r - mu) / (2.516611478423583 + 1e-6), (r - mu) / (3.181980515339464 + 1e-6)
     {Compat::verl, "grpo", 1, -1.390758422286937, 0.1986797746124195, 0.9933988730620976, -0.3535532794821976, 2.474872956375383, 7},
+    // (9 - 7) / (2.516611478423583 + 1e-6), (10 - 1) / (3.181980515339464 + 1e-6)
+    {Compat::verl, "grpo-passk", 1, 0, 0, 0.794719098449678, 0, 2.8284262358575805, 0},
     // -3.5 .5 2.5 over .5 + 1e-6; 9 (-1/8) and 9 (7/8) over .3535533905932738 + 1e-6; alone the seven levels that 7 reaches
     {Compat::verl, "odrpo(grpo)", 1, -6.999986000028, 0.999998000004, 4.99999000002, -3.18197151536492, 22.27380060755444, 7},
     // the same with sqrt(k) (.1 + 4 3/16), .85 sqrt(k), at every live level, .1 + 4 7/64 = .5375 in the second group; alone .1 sqrt(k)
@@ -193,7 +195,7 @@ TEST_CASE("maxrl where the mean is not positive: a guard under paper and prime, 
 TEST_CASE("what a system does not have is refused, with what it does have") {
   const auto why = [](const EstimatorConfig& c) { return compat_refusal(c).value_or(""); };
   CHECK(why(config_of(Compat::verl, "maxrl")) ==
-        "compat \"verl\" has no maxrl; it has reinforce, rloo, grpo, odrpo(grpo) with any weight or by bits");
+        "compat \"verl\" has no maxrl; it has reinforce, rloo, grpo, grpo-passk, odrpo(grpo) with any weight or by bits");
   CHECK(why(config_of(Compat::prime, "odrpo-gini(grpo)")) ==
         "compat \"prime\" has no odrpo-gini(grpo); it has maxrl, odrpo(maxrl) with any weight or by bits");
   CHECK(why(config_of(Compat::maxrl_reference, "grpo")).find("compat \"maxrl-reference\" has no grpo; it has maxrl") == 0);

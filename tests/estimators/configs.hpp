@@ -52,8 +52,8 @@ inline std::vector<EstimatorConfig> every_config() {
       if (c.compat != Compat::paper) continue;
       c.eps = 1e-4;
       add(c);
-      c.ddof = c.form == Form::grpo;
-      if (c.ddof == 1) add(c);
+      c.ddof = 1 - c.ddof;
+      if (reads_key(c.form, FormKeys::ddof)) add(c);
     }
   return all;
 }
@@ -61,10 +61,10 @@ inline std::vector<EstimatorConfig> every_config() {
 /// Does the form take integer scores alone?
 inline bool whole_only(const EstimatorConfig& c) { return row_of(c.form).basis == Basis::bit; }
 
-/// Do the advantages of a group sum to zero? Not those that are centred on the others, divided apart; nor those of max-at-k
-/// and mc-grpo.
+/// Do the advantages of a group sum to zero? Not those that are centred on the others, divided apart; nor those of max-at-k, mc-grpo,
+/// qae and grpo-passk.
 inline bool centred(const EstimatorConfig& c) {
-  return c.form != Form::max_at_k && c.form != Form::mc_grpo && (c.compat != Compat::nemo || c.form == Form::reinforce);
+  return c.form != Form::max_at_k && !is_reward(row_of(c.form).centre) && (c.compat != Compat::nemo || c.form == Form::reinforce);
 }
 
 /// A config in words, for messages.

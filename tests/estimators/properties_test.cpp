@@ -117,7 +117,7 @@ TEST_CASE("random groups: permutation, shift, scale, leave-one-out") {
       const bool constant = largest(a) == 0;
       const bool shift_free = config.form == Form::odrpo ? config.weight == Weight::uniform
                                                          : config.form != Form::maxrl && config.form != Form::convex_reinforce;
-      const bool scale_free = config.form == Form::grpo || config.form == Form::maxrl || config.form == Form::rank_grpo;
+      const bool scale_free = config.form == Form::grpo || config.form == Form::maxrl || config.form == Form::qae || row_of(config.form).basis == Basis::rank;
       const double moved = difference(a, run(config, shifted, levels + 4)), grown = difference(a, run(config, scaled, 3 * levels));
       if (shift_free) CHECK(moved <= tolerance);
       else if (!constant) CHECK(moved > tolerance);

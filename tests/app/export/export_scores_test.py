@@ -21,6 +21,7 @@ def words(kind):
 
 WORDS = [word for word in words("estimators") if not word.startswith("posterior")]
 SYSTEMS = words("compat")
+OWN = {"arena": {"ddof": 1, "eps": 1e-6}, "dgae": {"eps": 1e-4}, "grpo-passk": {"ddof": 1, "eps": 1e-6}}  # keys whose default is the form's own
 VALUES = [0.5, 2, 3, 3.25, 7, 20, 20.5, 31, 60, 100]
 
 
@@ -36,7 +37,7 @@ class Module:
         self.refused = ran.stderr if ran.returncode == 2 else ""
         if not self.refused:
             self.module = module_of(self.path)
-        self.keys = {**({} if compat != "paper" else {"eps": 0, "ddof": 0}), "compat": compat, **keys}
+        self.keys = {**({} if compat != "paper" else {"eps": 0, "ddof": 0, **OWN.get(word, {})}), "compat": compat, **keys}
         self.weighted = word.startswith(("odrpo-linear", "odrpo-gini", "convex")) or "values" in keys
         self.whole = word.startswith("odrpo-bitwise")
         self.most = 10 if "values" in keys else 50_000
@@ -111,13 +112,14 @@ for word in WORDS:
             modules.append(m)
 check(len(modules) + refused == len(WORDS) * len(SYSTEMS) and len(modules) > 60, f"{len(modules)} modules")
 for word, keys in (("grpo", {"ddof": 1, "eps": 0.25}), ("rank-grpo", {"eps": 0.01}), ("maxrl", {"origin": 0}), ("maxrl", {"eps": 0.5, "origin": 0}), ("odrpo(grpo)", {"eps": 1e-6}),
-                   ("odrpo-bitwise(maxrl)", {"eps": 0.1}), ("max-at-k", {"k": 4}), ("max-at-k-centred", {"k": 3})):
+                   ("odrpo-bitwise(maxrl)", {"eps": 0.1}), ("max-at-k", {"k": 4}), ("arena", {"ddof": 0, "eps": 0.25}), ("dgae", {"eps": 0.5}),
+                   ("qae", {"kappa": 0.75, "ddof": 1, "eps": 0.125}), ("qae", {"kappa": 0}), ("qae", {"kappa": 1}), ("grpo-passk", {"ddof": 0, "eps": 0}), ("max-at-k-centred", {"k": 3})):
     modules.append(Module(len(modules), word, keys=keys))
 for compat in ("verl", "maxrl-reference"):
     modules.append(Module(len(modules), "maxrl" if compat == "maxrl-reference" else "grpo", compat, {"values": VALUES}))
 modules.append(Module(len(modules), "maxrl", "skyrl", {"origin": 0, "values": VALUES}))
 for word in WORDS:
-    if word != "rank-grpo" and "bitwise" not in word:
+    if word not in ("rank-grpo", "gopo", "arena") and "bitwise" not in word:
         modules.append(Module(len(modules), word, keys={"values": VALUES}))
 for compat in ("paper", "verl", "nemo"):
     for rule in ("lower", "mid", "upper"):

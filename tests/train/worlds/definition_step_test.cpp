@@ -23,11 +23,11 @@ RunSpec random_run(std::mt19937& g) {
   do {
     r.estimator = *parse_estimator(any(g, {"reinforce", "rloo", "grpo", "rank-grpo", "maxrl", "convex-reinforce", "odrpo(grpo)",
                                            "odrpo-linear(maxrl)", "odrpo-gini(grpo)", "odrpo-gini-median(maxrl)", "odrpo(maxrl)",
-                                           "max-at-k", "max-at-k-centred", "mc-grpo", "odrpo-bitwise(grpo)", "odrpo-bitwise(maxrl)"}));
+                                           "max-at-k", "max-at-k-centred", "mc-grpo", "gopo", "arena", "dgae", "qae", "grpo-passk", "odrpo-bitwise(grpo)", "odrpo-bitwise(maxrl)"}));
     r.estimator.compat = compat_words[g() % std::size(compat_words)].value;
     if (r.estimator.form == Form::odrpo) r.estimator.median = any(g, {MedianRule::lower, MedianRule::mid, MedianRule::upper});
     if (r.estimator.form == Form::maxrl) r.estimator.origin = any(g, {0, 1});
-    if (r.estimator.form == Form::grpo && r.estimator.compat == Compat::paper) r.estimator.ddof = any(g, {0, 1});
+    if (reads_key(r.estimator.form, FormKeys::ddof) && r.estimator.compat == Compat::paper) r.estimator.ddof = any(g, {0, 1});
   } while (compat_refusal(r.estimator));
   const Basis basis = row_of(r.estimator.form).basis;
   if (g() % 3 == 0 && (basis == Basis::reward || basis == Basis::level)) {
