@@ -205,7 +205,7 @@ struct ExportEstimatorOptions {
   // of the others; none and empty = EstimatorConfig's
   std::string compat, median;
   std::optional<int> ddof, origin, k;
-  std::optional<double> kappa;
+  std::optional<double> kappa, r_min;
   std::optional<double> eps;
   std::vector<std::string> values;  ///< R_1..R_K
 };
@@ -240,7 +240,7 @@ struct ExplainOptions {
   std::string median;                           ///< lower, mid, upper or a number; empty = lower
   int origin = 1;
   int k = 0;          ///< size of the subsets that max-at-k compares; 0 = 2
-  std::optional<double> kappa;  ///< of qae; unset = EstimatorConfig's
+  std::optional<double> kappa, r_min;  ///< of qae and corpo; unset = EstimatorConfig's
   std::string model;  ///< the judge of posterior estimators: a rater's word or a judge's file
   std::string floor;  ///< "posterior" or levels; empty = EstimatorConfig's
   std::string command;  ///< a program that is asked for the advantages too; empty = none
@@ -257,7 +257,7 @@ struct ConformOptions {
   std::string median;                 ///< as the keys of [estimator.NAME]; empty, 1, 0 = not given
   int origin = 1, k = 0, ddof = 0;
   double eps = 0;
-  std::optional<double> kappa;
+  std::optional<double> kappa, r_min;
   double deadline = 60;               ///< seconds for each answer
   bool json = false;
   std::string junit;                  ///< file; empty = none

@@ -206,7 +206,7 @@ struct Commands {
     c->add_option("--k", explain.k, "forms that compare subsets of the group, as max-at-k: their size (default 2)")
         ->check(whole(2, 254))
         ->type_name("N");
-    kappa_option(*c, explain.kappa);
+    centre_options(*c, explain.kappa, explain.r_min);
     c->add_flag("--verbose", explain.verbose, "many levels under every system, why one is left out, what it does to the batch afterwards");
     c->add_flag("--json", explain.json, "as JSON, with full precision");
 

@@ -15,15 +15,16 @@
 namespace odrpo {
 
 /// The values over which advantages are whitened (batch normalisation).
-enum class Whiten { none, response, token, compat };
+enum class Whiten { none, response, token, scale, compat };
 inline constexpr Word<Whiten> whiten_words[] = {
     {Whiten::none, "none", "advantages as the estimator gives them"},
     {Whiten::response, "response", "(A - mean) / (std + whiten_eps) over all responses of the batch"},
     {Whiten::token, "token", "the same over all tokens of the batch: a response counts as often as it has tokens (bandit: one)"},
+    {Whiten::scale, "scale", "A / (std + whiten_eps) over all responses of the batch: its mean stays"},
     {Whiten::compat, "compat", "what the estimator's `compat` does after it"},
 };
 
-/// What happens to a group whose rewards are all equal.
+/// What happens to a group whose rewards are all equal (under corpo: and at least r_min).
 enum class DeadGroups { keep, drop };
 inline constexpr Word<DeadGroups> dead_group_words[] = {
     {DeadGroups::keep, "keep", "its zeros take part in whitening, in the mean over rollouts and in the KL penalty"},
@@ -37,14 +38,14 @@ struct LearnConfig {
   int rollouts = 8;   ///< G, responses per prompt
   double kl = 0.001;  ///< weight of the KL penalty to the reference policy (gradient of k3)
   Whiten whiten = Whiten::response;
-  int whiten_ddof = 0;    ///< whiten = "response" or "token": std divides by n - ddof
-  double whiten_eps = 0;  ///< whiten = "response" or "token": added to the std
+  int whiten_ddof = 0;    ///< whiten = "response", "token" or "scale": std divides by n - ddof
+  double whiten_eps = 0;  ///< whiten = "response", "token" or "scale": added to the std
   DeadGroups dead_groups = DeadGroups::keep;
   int epochs = 1;         ///< updates on each batch of rollouts
   double ratio_clip = 0;  ///< PPO's clip of the ratio pi / pi_old; 0 = no clip
   OptimizerConfig optimizer;
 };
-inline constexpr OnlyIf whitening_only = word_is("whiten", whiten_words, {Whiten::response, Whiten::token});
+inline constexpr OnlyIf whitening_only = word_is("whiten", whiten_words, {Whiten::response, Whiten::token, Whiten::scale});
 inline constexpr OnlyIf epochs_only = above("epochs", 1, "with epochs = 1 the ratio is always 1");
 template <class V>
 void describe(V& v, LearnConfig& c) {
@@ -55,7 +56,7 @@ void describe(V& v, LearnConfig& c) {
   v.word("whiten", c.whiten, std::span<const Word<Whiten>>(whiten_words), "unit of batch normalisation");
   v.integer("whiten_ddof", c.whiten_ddof, 0, 1, "std divides by n - ddof", whitening_only);
   v.number("whiten_eps", c.whiten_eps, 0.0, 1.0, "added to the std", whitening_only);
-  v.word("dead_groups", c.dead_groups, std::span<const Word<DeadGroups>>(dead_group_words), "groups whose rewards are all equal");
+  v.word("dead_groups", c.dead_groups, std::span<const Word<DeadGroups>>(dead_group_words), "groups whose rewards are all equal (under corpo: and at least r_min)");
   v.integer("epochs", c.epochs, 1, 64, "updates on each batch of rollouts");
   v.number("ratio_clip", c.ratio_clip, 0.0, 10.0, "PPO's clip of the ratio pi / pi_old; 0 = none", epochs_only);
   describe(v, c.optimizer);

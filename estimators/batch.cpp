@@ -53,6 +53,8 @@ BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int ro
            .ddof = c.ddof,
            .eps = c.eps,
            .kappa = config.kappa,
+           .r_min = config.r_min,
+           .taught_below = c.centre == Centre::floored ? score_of_value(config.values, config.r_min) : nothing_below,
            .floor = 0,
            .shift = 1 - config.origin,
            .guard = c.guard,
@@ -267,21 +269,21 @@ void BatchEstimator::real(const double* reward, int groups, float* out) const {
 namespace {
 
 template <class T>
-DeadShares shares(const T* value, int groups, int rollouts, int levels, int lowest) {
+DeadShares shares(const T* value, int groups, int rollouts, int levels, int lowest, double taught_below) {
   long dead_groups = 0, dead_levels = 0;
   for (int g = 0; g < groups; ++g) {
     const Range<T> r = range_of(value + static_cast<std::size_t>(g) * rollouts, rollouts);
-    dead_groups += dead(r);
+    dead_groups += dead(r, taught_below);
     dead_levels += dead_levels_of(r, lowest, levels);
   }
   return {static_cast<double>(dead_groups) / groups, static_cast<double>(dead_levels) / (static_cast<double>(groups) * (levels - lowest))};
 }
 
 template <class T>
-int mark(const T* value, int groups, int rollouts, bool drop_dead, std::uint8_t* mask) {
+int mark(const T* value, int groups, int rollouts, bool drop_dead, std::uint8_t* mask, double taught_below) {
   int count = 0;
   for (int g = 0; g < groups; ++g, value += rollouts, mask += rollouts) {
-    const bool dropped = drop_dead && dead(range_of(value, rollouts));
+    const bool dropped = drop_dead && dead(range_of(value, rollouts), taught_below);
     for (int i = 0; i < rollouts; ++i) count += mask[i] = !dropped && present(value[i]);
   }
   return count;
@@ -329,23 +331,23 @@ void whiten_tokens(const Whitening& w, float* advantage, const std::uint8_t* mas
   const double variance = squares / (count - w.ddof);
   const double scale = whitening_scale(w, variance);
   for (int k = 0; k < n; ++k)
-    if (times(k) != 0) advantage[k] = static_cast<float>(((static_cast<double>(advantage[k]) - first) - mean) / scale);
+    if (times(k) != 0) advantage[k] = static_cast<float>((w.centred ? (static_cast<double>(advantage[k]) - first) - mean : static_cast<double>(advantage[k])) / scale);
 }
 
-DeadShares dead_shares(const std::uint8_t* score, int groups, int rollouts, int levels, int lowest) {
-  return shares(score, groups, rollouts, levels, lowest);
+DeadShares dead_shares(const std::uint8_t* score, int groups, int rollouts, int levels, int lowest, double taught_below) {
+  return shares(score, groups, rollouts, levels, lowest, taught_below);
 }
-DeadShares dead_shares(const float* reward, int groups, int rollouts, int levels, int lowest) {
-  return shares(reward, groups, rollouts, levels, lowest);
+DeadShares dead_shares(const float* reward, int groups, int rollouts, int levels, int lowest, double taught_below) {
+  return shares(reward, groups, rollouts, levels, lowest, taught_below);
 }
-int fill_mask(const std::uint8_t* score, int groups, int rollouts, bool drop_dead, std::uint8_t* mask) {
-  return mark(score, groups, rollouts, drop_dead, mask);
+int fill_mask(const std::uint8_t* score, int groups, int rollouts, bool drop_dead, std::uint8_t* mask, double taught_below) {
+  return mark(score, groups, rollouts, drop_dead, mask, taught_below);
 }
-int fill_mask(const float* reward, int groups, int rollouts, bool drop_dead, std::uint8_t* mask) {
-  return mark(reward, groups, rollouts, drop_dead, mask);
+int fill_mask(const float* reward, int groups, int rollouts, bool drop_dead, std::uint8_t* mask, double taught_below) {
+  return mark(reward, groups, rollouts, drop_dead, mask, taught_below);
 }
-int fill_mask(const double* reward, int groups, int rollouts, bool drop_dead, std::uint8_t* mask) {
-  return mark(reward, groups, rollouts, drop_dead, mask);
+int fill_mask(const double* reward, int groups, int rollouts, bool drop_dead, std::uint8_t* mask, double taught_below) {
+  return mark(reward, groups, rollouts, drop_dead, mask, taught_below);
 }
 
 }  // namespace odrpo

@@ -2,6 +2,7 @@
 // over the batch, in float for integer scores.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -22,7 +23,7 @@ inline constexpr int most_rollouts = 255, most_scores = 4096;
 struct EstimatorStages {
   /// Sets out[group][G] to the advantages of the scores score[group][G], G >= 2 members of a group. Scores are 0..K; none is missing.
   void (*estimate)(const EstimatorView&, const std::uint8_t* score, int groups, float* out);
-  /// Whitens n advantages A in place: (A - mean) / whitening_scale(), or zeros when all are equal. An advantage whose mask is 0 takes no
+  /// Whitens n advantages A in place: (A - mean) / whitening_scale(), without the mean if it is not `centred`, or zeros when all are equal. An advantage whose mask is 0 takes no
   /// part and becomes 0. A null `mask` lets all take part.
   void (*whiten)(const Whitening&, float* advantage, const std::uint8_t* mask, int n);
 };
@@ -98,18 +99,21 @@ class BatchEstimator {
   const GroupTableStages* look_up_ = nullptr;
 };
 
+/// EstimatorView::taught_below of forms under which no group of equal scores teaches.
+inline constexpr double nothing_below = -std::numeric_limits<double>::infinity();
+
 /// Which shares of a batch give no gradient. Missing scores are left out; a group whose scores are all missing counts as dead.
 struct DeadShares {
-  double groups, levels;  ///< groups whose scores are all equal; levels lowest+1..K that all or none of a group's scores reach
+  double groups, levels;  ///< groups that are dead() (entries.hpp); levels lowest+1..K that all or none of a group's scores reach
 };
-DeadShares dead_shares(const std::uint8_t* score, int groups, int rollouts, int levels, int lowest = 1);
-DeadShares dead_shares(const float* reward, int groups, int rollouts, int levels, int lowest = 1);
+DeadShares dead_shares(const std::uint8_t* score, int groups, int rollouts, int levels, int lowest = 1, double taught_below = nothing_below);
+DeadShares dead_shares(const float* reward, int groups, int rollouts, int levels, int lowest = 1, double taught_below = nothing_below);
 
 /// Sets mask[group][G] to 1 for rollouts that take part in whitening and in the gradient, else to 0. These are the rollouts with a score
-/// and, with `drop_dead`, only those of groups whose scores are not all equal. Returns how many take part.
-int fill_mask(const std::uint8_t* score, int groups, int rollouts, bool drop_dead, std::uint8_t* mask);
-int fill_mask(const float* reward, int groups, int rollouts, bool drop_dead, std::uint8_t* mask);
-int fill_mask(const double* reward, int groups, int rollouts, bool drop_dead, std::uint8_t* mask);
+/// and, with `drop_dead`, only those of groups that are not dead(). Returns how many take part.
+int fill_mask(const std::uint8_t* score, int groups, int rollouts, bool drop_dead, std::uint8_t* mask, double taught_below = nothing_below);
+int fill_mask(const float* reward, int groups, int rollouts, bool drop_dead, std::uint8_t* mask, double taught_below = nothing_below);
+int fill_mask(const double* reward, int groups, int rollouts, bool drop_dead, std::uint8_t* mask, double taught_below = nothing_below);
 
 /// Sets mask[group][G] to 0 for every group's pivot: its first rollout whose score equals the group's lower median.
 void leave_pivots_out(const std::uint8_t* score, int groups, int rollouts, std::uint8_t* mask);

@@ -262,16 +262,16 @@ static void whiten(const Whitening& w, float* advantage, const std::uint8_t* mas
   const float mean = lane_sum(advantage, mask, n, [](f32x8 x) { return x; }) * (1.0f / static_cast<float>(count));
   const float variance =
       lane_sum(advantage, mask, n, [mean](f32x8 x) { return (x - mean) * (x - mean); }) * (1.0f / static_cast<float>(count - w.ddof));
-  const float scale = whitening_scale(w, variance), inverse = scale > 0 ? 1.0f / scale : 0.0f;
+  const float scale = whitening_scale(w, variance), inverse = scale > 0 ? 1.0f / scale : 0.0f, from = w.centred ? mean : 0.0f;
   if (mask == nullptr)
-    for (int k = 0; k < n; ++k) advantage[k] = (advantage[k] - mean) * inverse;
+    for (int k = 0; k < n; ++k) advantage[k] = (advantage[k] - from) * inverse;
   else
-    for (int k = 0; k < n; ++k) advantage[k] = mask[k] != 0 ? (advantage[k] - mean) * inverse : 0.0f;
+    for (int k = 0; k < n; ++k) advantage[k] = mask[k] != 0 ? (advantage[k] - from) * inverse : 0.0f;
 }
 
 static void estimate(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
   if (!group::needs_order(e)) return by_sums(e, score, groups, out);
-  if (e.basis != Basis::level && e.basis != Basis::bit && !is_reward(e.centre))
+  if (e.basis != Basis::level && e.basis != Basis::bit && is_mean(e.centre))
     return e.rollouts == 8    ? groups_by_members<8>(e, score, groups, out)
            : e.rollouts == 16 ? groups_by_members<16>(e, score, groups, out)
                               : groups_by_members<0>(e, score, groups, out);

@@ -18,12 +18,14 @@ enum class WhitenScale { added, inside, floor };
 enum class WhitenUnit { response, token };
 
 /// How a system whitens a batch of advantages A: (A - mean) / divisor over the responses or tokens that take part; not at all if `on` is false.
+/// A / divisor if `centred` is false.
 struct Whitening {
   bool on = false;
   WhitenScale scale = WhitenScale::added;
   int ddof = 0;
   double eps = 0;
   WhitenUnit unit = WhitenUnit::response;
+  bool centred = true;  ///< the mean is subtracted
   bool operator==(const Whitening&) const = default;
 };
 

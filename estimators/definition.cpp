@@ -142,6 +142,12 @@ void best_over_second(std::span<const double> values, int ddof, double eps, doub
   for (std::size_t i = 0; i < values.size(); ++i) out[i] = values[i] == best ? (best - second) / divisor : 0.0;
 }
 
+/// out = v - max(mean, least), for a group of any size.
+void over_floor(std::span<const double> values, double least, std::span<double> out) {
+  centred(values, 1, out);
+  for (std::size_t i = 0; i < values.size(); ++i) out[i] = std::min(out[i], values[i] - least);
+}
+
 /// out = G (v - mean) / (sum of |v - mean| + eps).
 void over_distances(std::span<const double> values, double eps, std::span<double> out) {
   const Scaled s = scaled(values);
@@ -158,11 +164,12 @@ std::vector<double> places_of(std::span<const double> ranks) {
   return places;
 }
 
-/// Forms of rewards and of ranks: out = advantages of a group of two or more values that are not all equal.
-void cardinal(const Convention& c, double kappa, std::span<const double> values, double floor, std::span<double> out) {
+/// Forms of rewards and of ranks: out = advantages of a group of two or more values that are not all equal; under Centre::floored of any group.
+void cardinal(const EstimatorConfig& config, const Convention& c, std::span<const double> values, double floor, std::span<double> out) {
   const double group = static_cast<double>(values.size());
   if (c.centre == Centre::median) return around_median(values, floor, out);
-  if (c.centre == Centre::quantile) return around_quantile(values, kappa, c.ddof, c.eps, floor, out);
+  if (c.centre == Centre::floored) return over_floor(values, config.r_min, out);
+  if (c.centre == Centre::quantile) return around_quantile(values, config.kappa, c.ddof, c.eps, floor, out);
   if (c.centre == Centre::second) return best_over_second(values, c.ddof, c.eps, floor, out);
   switch (c.divisor) {
     case Divisor::none: return centred(values, c.centre == Centre::others ? group / (group - 1.0) : 1.0, out);
@@ -325,7 +332,8 @@ void advantages(const EstimatorConfig& config, int levels, std::span<const doubl
       throw Failure(Exit::limits, "beside values a reward is a score from 0 to " + std::to_string(levels) + ", the number of values");
   const Convention convention = convention_of(config);
   const bool single = rewards.size() == 1 && convention.single != Single::zero;
-  if (!single && all_equal(rewards)) {
+  const bool taught = convention.centre == Centre::floored && !rewards.empty();  // equal rewards too
+  if (!single && !taught && all_equal(rewards)) {
     std::fill(out.begin(), out.end(), 0.0);
     return;
   }
@@ -344,7 +352,7 @@ void advantages(const EstimatorConfig& config, int levels, std::span<const doubl
   if (config.form == Form::convex_reinforce)
     for (double& r : values) r = weight_of_gap(config, 0, r, 0, 1, no_median);
   if (single) out[0] = values[0] * single_factor(convention);
-  else cardinal(convention, config.kappa, values, floor, out);
+  else cardinal(config, convention, values, floor, out);
 }
 
 void leave_one_out(const EstimatorConfig& config, int members, int level, double median, std::span<double> t, std::span<double> u) {
@@ -379,7 +387,7 @@ void whiten_definition(const Whitening& w, std::span<double> advantages, std::sp
   double scale = math::sqrt(variance) + std::ldexp(w.eps, -s.exponent);
   if (w.scale == WhitenScale::inside) scale = math::sqrt(variance + std::ldexp(w.eps, -2 * s.exponent));
   if (w.scale == WhitenScale::floor) scale = math::sqrt(std::max(variance, std::ldexp(w.eps, -2 * s.exponent)));
-  for (std::size_t i = 0; i < d.size(); ++i) advantages[i] = d[i] / scale;
+  for (std::size_t i = 0; i < d.size(); ++i) advantages[i] = (w.centred ? d[i] : s.values[i]) / scale;
 }
 
 }  // namespace odrpo

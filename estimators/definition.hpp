@@ -20,7 +20,7 @@ inline constexpr double max_level = 1e6;
 double group_median(std::span<const double> values, MedianRule rule);
 
 /// Sets out[G] to the advantages of one group with rewards[G], for any form under any convention (docs/estimators.md). A group of equal
-/// rewards gets exact zeros; a group of one gets what its convention says. If the config has `values` R_1..R_K, rewards are scores 0..K. A
+/// rewards gets exact zeros, but under corpo; a group of one gets what its convention says. If the config has `values` R_1..R_K, rewards are scores 0..K. A
 /// score then counts as its value, level k as Delta_k = R_k - R_(k-1), and `levels` is taken as K. Forms of levels (but convex-reinforce)
 /// sum over 1..levels if every reward is an integer in 0..levels, else as odrpo_continuous() does. `median`: the median for the weight
 /// gini-median; no_median = that of the group by config.median; the rule `running` needs a value. `floor` = floor_squared() of the

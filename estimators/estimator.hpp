@@ -13,7 +13,7 @@ namespace odrpo {
 
 /// The form of an estimator: its formula for the advantage A_i of one reward in a group r_1..r_G with mean mu and standard deviation sigma.
 /// `form_rows` below has the formulas.
-enum class Form { reinforce, rloo, grpo, rank_grpo, maxrl, convex_reinforce, max_at_k, max_at_k_centred, mc_grpo, gopo, arena, dgae, qae, grpo_passk, odrpo, odrpo_bitwise };
+enum class Form { reinforce, rloo, grpo, rank_grpo, maxrl, convex_reinforce, max_at_k, max_at_k_centred, mc_grpo, gopo, arena, dgae, qae, grpo_passk, corpo, odrpo, odrpo_bitwise };
 
 /// What a form compares between the rollouts of a group: rewards; ranks of rewards; the levels that rewards reach (of real rewards, gaps
 /// between neighbouring rewards); or the bits of integer scores (estimators/group/level_forms.hpp).
@@ -22,17 +22,20 @@ enum class Basis { reward, rank, level, bit };
 /// What a form subtracts from a reward: the mean of the group, the mean of the other members, or a reward of the group: its lower median,
 /// its quantile Q (the smallest reward such that at least the share `kappa` of the group has no more), or its second best. With the median,
 /// the first rollout whose reward equals it (the pivot) takes no part in the update. With the second best, negative differences become 0,
-/// so only the best member of a group gets something.
-enum class Centre { group, others, median, quantile, second };
+/// so only the best member of a group gets something. `floored` is the mean, but at least `r_min`. Then equal rewards below r_min teach.
+enum class Centre { group, others, median, quantile, second, floored };
+/// True if a form subtracts a mean, and nothing else.
+constexpr bool is_mean(Centre centre) { return centre == Centre::group || centre == Centre::others; }
 /// True if a form subtracts a reward of the group.
 constexpr bool is_reward(Centre centre) { return centre == Centre::median || centre == Centre::quantile || centre == Centre::second; }
 
 /// A bit set of the keys in a suite's section [estimator.NAME] that only some forms read.
-enum class FormKeys : unsigned { none = 0, ddof = 1, eps = 2, origin = 4, k = 8, median = 16, running = 32, window = 64, rho = 128, kappa = 256 };
+enum class FormKeys : unsigned { none = 0, ddof = 1, eps = 2, origin = 4, k = 8, median = 16, running = 32, window = 64, rho = 128, kappa = 256, r_min = 512 };
 inline constexpr Word<FormKeys> form_key_words[] = {
     {FormKeys::ddof, "ddof", ""},     {FormKeys::eps, "eps", ""},         {FormKeys::origin, "origin", ""}, {FormKeys::k, "k", ""},
     {FormKeys::median, "median", ""}, {FormKeys::running, "running", ""}, {FormKeys::window, "window", ""}, {FormKeys::rho, "rho", ""},
     {FormKeys::kappa, "kappa", ""},
+    {FormKeys::r_min, "r_min", ""},
 };
 constexpr FormKeys operator|(FormKeys a, FormKeys b) { return static_cast<FormKeys>(static_cast<unsigned>(a) | static_cast<unsigned>(b)); }
 
@@ -42,7 +45,7 @@ constexpr FormKeys operator|(FormKeys a, FormKeys b) { return static_cast<FormKe
 struct FormRow {
   Form form;
   std::string_view word;
-  std::string_view formula;  ///< text of the formula. {x} is printed as x, or as (x + eps) if eps is not 0; [k], [kappa] as the value of the key.
+  std::string_view formula;  ///< text of the formula. {x} is printed as x, or as (x + eps) if eps is not 0; [k], [kappa], [r_min] as the value of the key.
                              ///< For odrpo, its norm and weight are filled in
   Basis basis = Basis::reward;
   Centre centre = Centre::group;       ///< under the convention `paper`, for Basis::reward and Basis::rank
@@ -173,6 +176,15 @@ inline constexpr FormRow form_rows[] = {
      .eps = 1e-6,
      .source = "arXiv 2503.19595; verl's grpo_passk",
      .note = "0 for all where several share the best score; not centred; a group of one, which verl refuses, gets 0"},
+    {.form = Form::corpo,
+     .word = "corpo",
+     .formula = "r - max(mu, [r_min])",
+     .centre = Centre::floored,
+     .whitened = false,
+     .keys = FormKeys::r_min,
+     .source = "arXiv 2511.04439",
+     .note = "r_min = lowest acceptable score: all members of a group whose mean is below it get less than under `reinforce`, a group of equal "
+             "scores below it too, so that such a group is not dead. Not centred: whitening subtracts the batch's mean, `whiten = \"scale\"` does not"},
     {.form = Form::odrpo,
      .word = "odrpo",
      .formula = "sum over levels k = 1..K of w_k (1[r >= k] - mu_k) / {N_k}",
@@ -301,6 +313,7 @@ struct EstimatorConfig {
   OutsideState state = OutsideState::none;
   double deadline = 60;           ///< seconds for each answer
   double kappa = 0.4;             ///< qae only: the share of the group that does not exceed the quantile Q
+  double r_min = 1;               ///< corpo only: lowest acceptable reward
   int k = 2;                      ///< max-at-k and max-at-k-centred only: size of the compared subsets of a group, 2..G-1
   bool posterior = false;         ///< scores are replaced by posterior means of quality first (estimators/posterior/posterior.hpp); not odrpo
   std::string model{own_rater};   ///< posterior only: the judge that the posterior assumes; own_rater = the run's own judge
@@ -328,6 +341,7 @@ inline constexpr OnlyIf ddof_only = read_by_form(FormKeys::ddof, "it divides by 
 inline constexpr OnlyIf eps_only = read_by_form(FormKeys::eps, "it has no denominator");
 inline constexpr OnlyIf k_only = read_by_form(FormKeys::k, "it compares no subsets");
 inline constexpr OnlyIf kappa_only = read_by_form(FormKeys::kappa, "it subtracts no quantile");
+inline constexpr OnlyIf r_min_only = read_by_form(FormKeys::r_min, "it knows no lowest acceptable score");
 inline constexpr OnlyIf command_only = base_is({command_word}, "its advantages come from no other program");
 inline constexpr OnlyIf library_only = base_is({library_word}, "its advantages come from no shared library");
 inline constexpr OnlyIf outside_only = base_is({command_word, library_word}, "its advantages come from no other program or library");
@@ -375,6 +389,7 @@ void describe(V& v, EstimatorConfig& c) {
             "what the levels 1..K are worth: K ascending numbers R_1..R_K, a score of 0 is worth 0; unset = 1..K", values_only);
   v.integer("k", c.k, 2, 254, "size of the subsets that are compared, at most rollouts - 1", k_only);
   v.number("kappa", c.kappa, 0.0, 1.0, "qae: the quantile that is subtracted, as a share of the group", kappa_only);
+  v.number("r_min", c.r_min, -most_level_value, most_level_value, "corpo: the lowest acceptable score (of `values`: value)", r_min_only);
   v.name("model", c.model, "the judge that posterior scores believe in: \"rater\" = the run's own; a rater's word or name; a judge's file",
          posterior_only);
   v.word("prior", c.prior, std::span<const Word<PriorRule>>(prior_words), "how the prior of posterior scores changes", posterior_only);

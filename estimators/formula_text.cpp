@@ -54,12 +54,14 @@ std::string whitening_text(const Whitening& w) {
     }
     return w.eps == 0 ? "std" : "(std + " + number(w.eps) + ")";
   };
+  const std::string_view from = w.centred ? "(A - mean) / " : "A / ";
   const char* unit = w.unit == WhitenUnit::token ? ", over tokens" : ", over responses";
-  return "(A - mean) / " + scale() + ", ddof " + std::to_string(w.ddof) + unit;
+  return std::string(from) + scale() + ", ddof " + std::to_string(w.ddof) + unit;
 }
 
 std::string single_text(const EstimatorConfig& c) {
   const Convention row = convention_of(c);
+  if (row.centre == Centre::floored) return std::string(is_spaced(c.values) ? "R_r" : "r") + " - max(" + (is_spaced(c.values) ? "R_r" : "r") + ", " + number(c.r_min) + ")";
   if (row.single == Single::zero) return "0";
   const bool bits = row_of(c.form).basis == Basis::bit;
   const bool weighted = c.form == Form::odrpo && c.weight != Weight::uniform, over = row.single == Single::over_eps;
@@ -99,7 +101,8 @@ std::string estimator_formula(const EstimatorConfig& c) {
       if (open < rest.size()) text += over(rest.substr(open + 1, close - open - 1));
       rest.remove_prefix(std::min(close + 1, rest.size()));
     }
-    for (const auto& [key, value] : {std::pair(std::string_view("[k]"), std::to_string(c.k)), std::pair(std::string_view("[kappa]"), number(c.kappa))})
+    for (const auto& [key, value] : {std::pair(std::string_view("[k]"), std::to_string(c.k)), std::pair(std::string_view("[kappa]"), number(c.kappa)),
+                                     std::pair(std::string_view("[r_min]"), number(c.r_min))})
       if (const std::size_t at = text.find(key); at != std::string::npos) text.replace(at, key.size(), value);
     if (reads_key(c.form, FormKeys::ddof)) text += ", sigma with ddof " + std::to_string(row.ddof);
     if (c.origin == 0 && !spaced) text += ", r - 1 in place of r";

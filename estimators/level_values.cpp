@@ -2,6 +2,7 @@
 #include "estimators/level_values.hpp"
 
 #include <charconv>
+#include <limits>
 
 #include "kernels/math.hpp"
 
@@ -27,6 +28,14 @@ double value_of_score(std::span<const double> values, double score) {
   const std::size_t k = static_cast<std::size_t>(level);
   const double low = k == 0 ? 0.0 : values[k - 1];
   return low + (score - level) * (values[k] - low);
+}
+
+double score_of_value(std::span<const double> values, double value) {
+  if (values.empty()) return value;
+  double low = 0;
+  for (std::size_t k = 0; k < values.size(); low = values[k++])
+    if (values[k] >= value) return value <= low ? static_cast<double>(k) : static_cast<double>(k) + (value - low) / (values[k] - low);
+  return std::numeric_limits<double>::infinity();
 }
 
 double level_gap(std::span<const double> values, int level) {

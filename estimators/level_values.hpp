@@ -15,6 +15,9 @@ bool is_spaced(std::span<const double> values);
 double value_of_score(std::span<const double> values, double score);
 
 /// Delta_k = R_k - R_(k-1) of a level k >= 1, with R_0 = 0; 1 where `values` are empty, 0 above the last level.
+/// The lowest score whose value is at least `value`; infinity if no score's is. Without values a score is its own value.
+double score_of_value(std::span<const double> values, double value);
+
 double level_gap(std::span<const double> values, int level);
 
 /// The reason why numbers cannot be the values of levels: fewer than two, not ascending, or outside -most_level_value..most_level_value;

@@ -177,6 +177,21 @@ def advantages(word, r, values=None, system="paper"):
     median = sorted(r)[(len(r) - 1) // 2]
     if word == "rank-grpo":
         return cardinal("grpo", ranks(r), system)
+    if word in ("gopo", "arena", "dgae", "qae", "grpo-passk", "corpo"):
+        x = [worth(y, values) for y in r] if values else r
+        if word == "corpo":  # r_min = 1
+            return [y - max(mean(x), 1) for y in x]
+        if len(set(x)) < 2:
+            return [0.0] * len(x)
+        if word in ("gopo", "arena"):
+            places = [(y - 1) / (len(x) - 1) for y in ranks(x)]
+            return [4 * q - 2 if word == "gopo" else (q - 0.5) / (deviation(places, 1) + 1e-6) for q in places]
+        if word == "dgae":
+            return [len(x) * (y - mean(x)) / (math.fsum(abs(z - mean(x)) for z in x) + 1e-4) for y in x]
+        if word == "qae":  # kappa = .4
+            quantile = min(y for y in x if sum(z <= y for z in x) / len(x) >= 0.4)
+            return [(y - quantile) / deviation(x, 0) for y in x]
+        return [(y - sorted(x)[-2] if y == max(x) else 0.0) / (deviation(x, 1) + 1e-6) for y in x]
     if word == "convex-reinforce":
         return cardinal("reinforce", [math.fsum(math.sqrt(k) for k in range(1, int(x) + 1)) for x in r], system)
     if word == "max-at-k":  # k = 2: what a member adds to the maximum of two, over all it can be paired with

@@ -30,6 +30,7 @@ Whitening whitening_of(const RunSpec& spec) {
   switch (spec.learn.whiten) {
     case Whiten::none: break;
     case Whiten::response: return {true, WhitenScale::added, spec.learn.whiten_ddof, spec.learn.whiten_eps};
+    case Whiten::scale: return {true, WhitenScale::added, spec.learn.whiten_ddof, spec.learn.whiten_eps, WhitenUnit::response, false};
     case Whiten::token: return {true, WhitenScale::added, spec.learn.whiten_ddof, spec.learn.whiten_eps, WhitenUnit::token};
     case Whiten::compat: return whitening_after(spec.estimator);
   }
@@ -94,11 +95,11 @@ void average_votes(RewardBatch& b) {
 /// Fills the mask. A response takes part if one of its votes does; under a posterior estimator, if its votes give a posterior value.
 void fill_mask_by_votes(const LearnConfig& learn, bool drop, RewardBatch& b) {
   if (b.posterior) {
-    fill_mask(b.value.data(), learn.batch, learn.rollouts, drop, b.mask.data());
+    fill_mask(b.value.data(), learn.batch, learn.rollouts, drop, b.mask.data(), b.estimator.view().taught_below);
     return;
   }
   std::vector<std::uint8_t> takes_part(b.score.size());
-  fill_mask(b.score.data(), learn.batch, learn.rollouts * b.kind.votes, drop, takes_part.data());
+  fill_mask(b.score.data(), learn.batch, learn.rollouts * b.kind.votes, drop, takes_part.data(), b.estimator.view().taught_below);
   for (std::size_t i = 0; i < b.mask.size(); ++i) {
     const auto first = takes_part.begin() + static_cast<std::ptrdiff_t>(i) * b.kind.votes;
     b.mask[i] = std::find(first, first + b.kind.votes, 1) != first + b.kind.votes;
@@ -145,7 +146,7 @@ void estimate_advantages(const RunSpec& spec, const EstimatorStages& stages, con
     const bool drop = learn.dead_groups == DeadGroups::drop, pivots = leaves_pivot(spec.estimator.form);
     if (apart) fill_mask_by_votes(learn, drop, b);
     else with_rewards(b, [&](const auto& seen) {
-      fill_mask(seen.data(), learn.batch, learn.rollouts, drop, b.mask.data());
+      fill_mask(seen.data(), learn.batch, learn.rollouts, drop, b.mask.data(), b.estimator.view().taught_below);
       if (pivots && !b.posterior) leave_pivots_out(seen.data(), learn.batch, learn.rollouts, b.mask.data());
     });
     if (pivots && b.posterior) leave_pivots_out(b.value.data(), learn.batch, learn.rollouts, b.mask.data());
@@ -200,7 +201,7 @@ SeenSum sum_seen(const RewardBatch& b) {
 
 DeadShares dead_shares(const RunSpec& spec, const RewardBatch& b) {
   return with_rewards(b, [&](const auto& rewards) {
-    return dead_shares(rewards.data(), spec.learn.batch, spec.learn.rollouts * b.kind.votes, b.kind.levels, b.kind.lowest);
+    return dead_shares(rewards.data(), spec.learn.batch, spec.learn.rollouts * b.kind.votes, b.kind.levels, b.kind.lowest, b.estimator.view().taught_below);
   });
 }
 

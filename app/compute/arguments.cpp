@@ -134,6 +134,8 @@ void read_conventions(const Arguments& a, EstimatorConfig& c) {
   if (a.given("k") && !reads_key(c.form, FormKeys::k)) throw Refusal{"out_of_range", "k: only forms that compare subsets read it"};
   if (a.given("kappa")) c.kappa = a.number("kappa", 0, 1);
   if (a.given("kappa") && !reads_key(c.form, FormKeys::kappa)) throw Refusal{"out_of_range", "kappa: only qae reads it"};
+  if (a.given("r_min")) c.r_min = a.number("r_min", -most_level_value, most_level_value);
+  if (a.given("r_min") && !reads_key(c.form, FormKeys::r_min)) throw Refusal{"out_of_range", "r_min: only corpo reads it"};
   if (a.given("origin")) c.origin = a.integer("origin", 0, 1);
   if (a.given("compat")) c.compat = a.word<Compat>("compat", compat_words);
   const double eps = a.given("eps") ? a.number("eps", 0, 1e6) : c.eps;

@@ -48,6 +48,7 @@ inline constexpr Argument advantage_takes[] = {
     {"origin", "for maxrl: 1 (when absent) takes rewards as given, 0 takes rewards less one", true},
     {"k", "whole number 2..254, 2 when absent: for the forms that compare subsets of k rewards, their size", true},
     {"kappa", "number 0..1, 0.4 when absent: for qae, the share of the group that does not exceed the quantile", true},
+    {"r_min", "number, 1 when absent: for corpo, the lowest acceptable score (beside `values` its value)", true},
     level_values,
 };
 inline constexpr Argument posterior_takes[] = {

@@ -50,6 +50,7 @@ EstimatorConfig read_as(const ConformOptions& o) {
   set(o.origin != 1, FormKeys::origin, "--origin", [&] { config.origin = o.origin; });
   set(o.k != 0, FormKeys::k, "--k", [&] { config.k = o.k; });
   set(o.kappa.has_value(), FormKeys::kappa, "--kappa", [&] { config.kappa = *o.kappa; });
+  set(o.r_min.has_value(), FormKeys::r_min, "--r-min", [&] { config.r_min = *o.r_min; });
   set(o.ddof != 0, FormKeys::ddof, "--ddof", [&] { config.ddof = o.ddof; });
   set(o.eps != 0, FormKeys::eps, "--eps", [&] { config.eps = o.eps; });
   if (const auto refusal = compat_refusal(config)) fail(Exit::usage, "--as {}: {}", shown(o.as), *refusal);
@@ -131,6 +132,7 @@ std::string group_text(const Conformance& c, const ConformOptions& o, const Chec
   options.origin = c.closest->origin;
   if (reads_key(c.closest->form, FormKeys::k)) options.k = c.closest->k;
   if (reads_key(c.closest->form, FormKeys::kappa)) options.kappa = c.closest->kappa;
+  if (reads_key(c.closest->form, FormKeys::r_min)) options.r_min = c.closest->r_min;
   if (reads_key(c.closest->form, FormKeys::median) && reads_median(c.closest->weight)) options.median = word_of<MedianRule>(median_words, c.closest->median);
   Explanation explanation = explain_group(options);
   add_answers(o.command, std::move(answered), explanation);
@@ -211,7 +213,7 @@ int conform(const ConformOptions& o) {
   if (!o.junit.empty()) check_output(o.junit, "");
   ConformanceOptions options{.whitened = o.whitened, .levels = o.levels, .whole = o.whole};
   if (!o.any()) options.as = read_as(o);
-  else if (o.whitened || !o.median.empty() || o.origin != 1 || o.k != 0 || o.kappa || o.ddof != 0 || o.eps != 0)
+  else if (o.whitened || !o.median.empty() || o.origin != 1 || o.k != 0 || o.kappa || o.r_min || o.ddof != 0 || o.eps != 0)
     fail(Exit::usage, "--as any tries every word under every convention, whitened or not: name one to set its keys");
   if (options.as && row_of(options.as->form).basis == Basis::bit) options.whole = true;
   const double begin = now_seconds();

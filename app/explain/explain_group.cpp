@@ -222,7 +222,7 @@ Explanation explain_group(const ExplainOptions& o) {
     fail(Exit::usage, "--estimator {} needs --model, the judge that it believes in: a rater's word, or a judge's file",
          *std::find_if(words.begin(), words.end(), is_posterior));
   if (posterior) add_posterior(o, group);
-  bool any = false, median_used = false, origin_used = false, k_used = false, values_used = false, floor_used = false, kappa_used = false;
+  bool any = false, median_used = false, origin_used = false, k_used = false, values_used = false, floor_used = false, kappa_used = false, r_min_used = false;
   const std::optional<double> floor = o.floor.empty() ? EstimatorConfig().floor : read_floor(o.floor);
   for (const auto& word : words) {
     EstimatorConfig config = read_estimator(word);
@@ -238,6 +238,7 @@ Explanation explain_group(const ExplainOptions& o) {
     if (reads_key(config.form, FormKeys::origin)) config.origin = o.origin, origin_used = true;
     if (o.k > 0 && reads_key(config.form, FormKeys::k)) config.k = o.k, k_used = true;
     if (o.kappa && reads_key(config.form, FormKeys::kappa)) config.kappa = *o.kappa, kappa_used = true;
+    if (o.r_min && reads_key(config.form, FormKeys::r_min)) config.r_min = *o.r_min, r_min_used = true;
     config.values = group.level_values;
     if (values_refusal(config)) config.values.clear();
     values_used = values_used || !config.values.empty();
@@ -253,6 +254,7 @@ Explanation explain_group(const ExplainOptions& o) {
     fail(Exit::usage, "--floor: only posterior forms that divide by a deviation have one, and none is asked for");
   if (o.k > 0 && !k_used) fail(Exit::usage, "--k: only forms that compare subsets read it, and none is asked for");
   if (o.kappa && !kappa_used) fail(Exit::usage, "--kappa: only qae reads it, and it is not asked for");
+  if (o.r_min && !r_min_used) fail(Exit::usage, "--r-min: only corpo reads it, and it is not asked for");
   if (o.k > static_cast<int>(group.rewards.size()))
     fail(Exit::usage, "--k {}: a group of {} has no subset of {}", o.k, group.rewards.size(), o.k);
   if (!any) throw Failure(Exit::usage, group.estimators[0].refused[0].second);

@@ -50,7 +50,12 @@ std::vector<std::string> remarks_on(const Explanation& group) {
   if (group.missing > 0)
     remarks.push_back(fmt::format("{} missing: the others are a group of {}, and a missing one gets the advantage 0.",
                                   group.missing == 1 ? "A reward is" : fmt::format("{} rewards are", group.missing), group.rewards.size()));
-  if (group.values.size() == 1)
+  const auto taught = [&](const ExplainedEstimator& e) {
+    return !e.rows.empty() && e.rows[0].config.form == Form::corpo && !group.values.empty() && e.rows[0].parts.advantages[0] != 0;
+  };
+  if (group.values.size() == 1 && std::any_of(group.estimators.begin(), group.estimators.end(), taught))
+    remarks.push_back("All rewards are equal: the group is dead, but not under corpo, whose r_min is above them.");
+  else if (group.values.size() == 1)
     remarks.push_back(group.rewards.size() > 1 ? "All rewards are equal: the group is dead, nobody learns anything from it."
                                                : "A group of one has nobody to be compared with: training counts it among the dead.");
   else if (const double least = group.values.front().first, most = group.values.back().first; most - least < rounding_of_ranks * most)

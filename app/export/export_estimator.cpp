@@ -127,6 +127,7 @@ void check_read(const ExportEstimatorOptions& o, const EstimatorConfig& c) {
   only_if(reads(FormKeys::origin), o.origin.has_value(), "--origin");
   only_if(reads(FormKeys::k), o.k.has_value(), "--k");
   only_if(reads(FormKeys::kappa), o.kappa.has_value(), "--kappa");
+  only_if(reads(FormKeys::r_min), o.r_min.has_value(), "--r-min");
   only_if(reads(FormKeys::median) && reads_median(c.weight), !o.median.empty(), "--median");
   if (!c.posterior && !o.rater.empty())
     refuse(fmt::format("RATER {}: {} is a function of the scores alone and has no model of a judge", printable_line(o.rater), word));
@@ -152,6 +153,7 @@ void set_keys(const ExportEstimatorOptions& o, EstimatorConfig& c) {
   c.origin = o.origin.value_or(c.origin);
   c.k = o.k.value_or(c.k);
   c.kappa = o.kappa.value_or(c.kappa);
+  c.r_min = o.r_min.value_or(c.r_min);
   if (!o.values.empty()) c.values = read_numbers("--values", o.values);
   if (const auto why = values_refusal(c)) refuse("--values: " + *why);
   if (const auto why = compat_refusal(c)) refuse(*why);

@@ -56,6 +56,7 @@ std::vector<std::pair<std::string, std::string>> constants_of(const EstimatorCon
           {"SINGLE", number_text(single_factor(row))},
           {"K", std::to_string(c.k)},
           {"KAPPA", number_text(c.kappa)},
+          {"R_MIN", number_text(c.r_min)},
           {"VALUES", fmt::format("[{}]", joined(c.values, number_text))},
           {"MAD_EPS", number_text(mad_eps)},
           {"WHITEN_DDOF", std::to_string(after.ddof)},
@@ -68,7 +69,8 @@ std::string header(const EstimatorConfig& c) {
   const Whitening after = whitening_after(c);
   return fmt::format("# {}: {}, convention {}. Written by `odrpo-bench export-estimator` of odrpo-bench {} ({}).\n", score_module_name,
                      estimator_word(c), word_of<Compat>(compat_words, c.compat), built.version, built.revision) +
-         fmt::format("# {}\n# A group of equal scores gets 0; a group of one gets {}. {}.\n", estimator_formula(c), single_text(c),
+         fmt::format("# {}\n# A group of equal scores gets {}; a group of one gets {}. {}.\n", estimator_formula(c),
+                     row_of(c.form).centre == Centre::floored ? single_text(c) : "0", single_text(c),
                      after.on ? "verl() and trl() then whiten the batch: " + whitening_text(after) : "The batch is not whitened");
 }
 

@@ -184,7 +184,7 @@ void shared_options(CLI::App& c, TheoryOptions& o, const std::string& usual_size
   c.add_option("--k", o.k, "forms that compare subsets of the group, as max-at-k: their size (default 2)")
       ->check(whole(2, 254))
       ->type_name("N");
-  kappa_option(c, o.kappa);
+  centre_options(c, o.kappa, o.r_min);
   c.add_option("--origin", o.origin, "maxrl: values as given (1, default) or less one (0)")->check(whole(0, 1))->type_name("0|1");
   repeated(c, "--group-size", o.group_sizes, "M: 8, 2,4,8 or 2..16 (default: " + usual_sizes + ")", "M");
   c.add_option("--format", o.format, "text (default), csv or json")->type_name("FORMAT");

@@ -150,8 +150,9 @@ void floor_option(CLI::App& app, std::string& floor) {
   app.add_option("--floor", floor, "of posterior forms that divide by a deviation: posterior (default), or levels; 0 = none")->type_name("FLOOR");
 }
 
-void kappa_option(CLI::App& app, std::optional<double>& kappa) {
+void centre_options(CLI::App& app, std::optional<double>& kappa, std::optional<double>& r_min) {
   app.add_option("--kappa", kappa, "of qae: the quantile that it subtracts, as a share of the group (default 0.4)")->check(share())->type_name("SHARE");
+  app.add_option("--r-min", r_min, "of corpo: the lowest acceptable score (default 1)")->type_name("R");
 }
 
 void conform_options(CLI::App& c, ConformOptions& o) {
@@ -165,7 +166,7 @@ void conform_options(CLI::App& c, ConformOptions& o) {
   c.add_option("--median", o.median, "of gini-median: lower (default), mid or upper")->type_name("RULE");
   c.add_option("--origin", o.origin, "of maxrl: scores as given (1, default) or less one (0)")->check(whole(0, 1))->type_name("0|1");
   c.add_option("--k", o.k, "of forms that compare subsets, as max-at-k: their size (default 2)")->check(whole(2, 7))->type_name("N");
-  kappa_option(c, o.kappa);
+  centre_options(c, o.kappa, o.r_min);
   c.add_option("--ddof", o.ddof, "of forms with a standard deviation, by the convention paper (default: the form's)")->check(whole(0, 1))->type_name("0|1");
   c.add_option("--eps", o.eps, "added to the divisor, by the convention paper (default: the form's)")->check(share())->type_name("EPS");
   c.add_option("--deadline", o.deadline, "seconds that an answer may take (default 60)")->check(positive())->type_name("S");
@@ -189,7 +190,7 @@ void export_estimator_options(CLI::App& app, ExportEstimatorOptions& o) {
   app.add_option("--k", o.k, "of forms that compare subsets of the group, as max-at-k: their size (default 2)")
       ->check(whole(2, 254))
       ->type_name("N");
-  kappa_option(app, o.kappa);
+  centre_options(app, o.kappa, o.r_min);
   repeated(app, "--values", o.values, "what the levels are worth, ascending, e.g. 1,2,12 (default: 1..K)", "R,R");
   app.add_option("--group-size", o.group_size, "of posterior estimators: responses to a prompt, of the map of a fixed prior (default 8)")
       ->check(whole(2, 255))

@@ -37,8 +37,8 @@ void export_options(CLI::App& app, ExportOptions& o);
 /// Adds --floor, which posterior estimators read.
 void floor_option(CLI::App& app, std::string& floor);
 
-/// Binds --kappa, which `explain`, `theory`, `conform` and `export-estimator` have.
-void kappa_option(CLI::App& app, std::optional<double>& kappa);
+/// Binds --kappa and --r-min, which `explain`, `theory`, `conform` and `export-estimator` have.
+void centre_options(CLI::App& app, std::optional<double>& kappa, std::optional<double>& r_min);
 void conform_options(CLI::App& app, ConformOptions& o);
 void export_estimator_options(CLI::App& app, ExportEstimatorOptions& o);
 /// Adds the flags of reading_options() (results/scores/reading.hpp: how a file of scores is read), or those with the keys `only`.

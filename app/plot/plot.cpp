@@ -294,6 +294,7 @@ SeriesStyle style_of(const EstimatorConfig& config) {
     case Form::dgae: return {orange, dash_dotted, orange};
     case Form::qae: return {sky, dash_dotted, sky};
     case Form::grpo_passk: return {green, dash_dotted, green};
+    case Form::corpo: return {sky, dotted, sky};
     case Form::odrpo:
     case Form::odrpo_bitwise: break;
   }

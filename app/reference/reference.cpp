@@ -123,7 +123,7 @@ std::string conventions_table() {
   return text;
 }
 
-// The formula of a form for readers: its text has {X} for X + eps, and [k], [kappa] for the keys.
+// The formula of a form for readers: its text has {X} for X + eps, and [k], [kappa], [r_min] for the keys.
 std::string general_formula(std::string_view formula) {
   std::string text;
   for (const char c : formula) {
@@ -131,7 +131,7 @@ std::string general_formula(std::string_view formula) {
     else if (c == '}') text += " + eps)";
     else text += c;
   }
-  for (const std::string_view key : {"k", "kappa"})
+  for (const std::string_view key : {"k", "kappa", "r_min"})
     if (const std::size_t at = text.find(fmt::format("[{}]", key)); at != std::string::npos) text.replace(at, key.size() + 2, key);
   return text;
 }

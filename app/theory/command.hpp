@@ -10,7 +10,7 @@ namespace odrpo::app {
 struct TheoryOptions {
   std::vector<std::string> estimators;      ///< words of the catalogue; empty = the command's default
   std::string compat, median;               ///< conventions, and the median of gini-median; empty = paper, lower
-  std::optional<double> kappa;              ///< of qae; unset = EstimatorConfig's
+  std::optional<double> kappa, r_min;       ///< of qae and corpo; unset = EstimatorConfig's
   int k = 0, origin = 1;                    ///< keys of estimator forms: size k of subsets, 0 = default; origin of maxrl
   std::vector<std::string> group_sizes;     ///< M: "8", "2,4,8" or "2..16"; empty = the command's default
   std::vector<std::string> values;          ///< R_1..R_K, values of levels; empty = 1..K

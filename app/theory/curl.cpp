@@ -50,7 +50,7 @@ std::vector<Asked> of_flags(const TheoryCurlOptions& o, TheoryTable& table) {
 /// The rows for a suite: each estimator, set of levels and group size of its runs. Leaves out rows without a curl, with a note.
 std::vector<Asked> of_suite(const TheoryCurlOptions& o, TheoryTable& table) {
   if (!o.estimators.empty() || !o.levels.empty() || !o.group_sizes.empty() || !o.values.empty() || !o.compat.empty() || !o.median.empty() ||
-      o.k > 0 || o.kappa || o.origin != 1)
+      o.k > 0 || o.kappa || o.r_min || o.origin != 1)
     fail(Exit::usage, "the suite says estimators, conventions, levels and group sizes; give a suite or flags");
   std::string path = o.suite;
   const Suite suite = load_named_suite(path, {}, {});

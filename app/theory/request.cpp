@@ -59,7 +59,7 @@ std::vector<double> read_probabilities(const std::vector<std::string>& words) {
 std::vector<EstimatorConfig> read_estimators(const TheoryOptions& o, const std::vector<std::string>& usual,
                                              std::vector<std::string>& notes, bool with_model) {
   std::vector<EstimatorConfig> out;
-  bool median_used = o.median.empty(), k_used = o.k == 0, kappa_used = !o.kappa, origin_used = o.origin == 1;
+  bool median_used = o.median.empty(), k_used = o.k == 0, kappa_used = !o.kappa, r_min_used = !o.r_min, origin_used = o.origin == 1;
   for (const std::string& word : o.estimators.empty() ? usual : o.estimators) {
     EstimatorConfig c = read_estimator(word);
     if (!o.compat.empty()) c.compat = word_or_refuse("--compat", compat_words, o.compat);
@@ -70,6 +70,7 @@ std::vector<EstimatorConfig> read_estimators(const TheoryOptions& o, const std::
            "--median: the running median comes from earlier batches, and is no function of the group; use lower, mid or upper");
     if (o.k > 0 && reads_key(c.form, FormKeys::k)) c.k = o.k, k_used = true;
     if (o.kappa && reads_key(c.form, FormKeys::kappa)) c.kappa = *o.kappa, kappa_used = true;
+    if (o.r_min && reads_key(c.form, FormKeys::r_min)) c.r_min = *o.r_min, r_min_used = true;
     if (o.origin != 1 && reads_key(c.form, FormKeys::origin)) c.origin = o.origin, origin_used = true;
     if (const auto why = theory_refusal({with_model ? form_of(c) : c, plain_values(2), 2})) {
       if (!o.estimators.empty()) fail(Exit::usage, "--estimator {}: {}", estimator_word(c), *why);
@@ -81,6 +82,7 @@ std::vector<EstimatorConfig> read_estimators(const TheoryOptions& o, const std::
   if (!median_used) fail(Exit::usage, "--median: only odrpo-gini-median has a median, and it is not asked for");
   if (!k_used) fail(Exit::usage, "--k: only forms that compare subsets read it, and none is asked for");
   if (!kappa_used) fail(Exit::usage, "--kappa: only qae reads it, and it is not asked for");
+  if (!r_min_used) fail(Exit::usage, "--r-min: only corpo reads it, and it is not asked for");
   if (!origin_used) fail(Exit::usage, "--origin: only maxrl reads it, and it is not asked for");
   if (out.empty()) fail(Exit::usage, "no estimator of this command has that convention; --estimator asks for others");
   return out;
@@ -121,6 +123,7 @@ std::string name_of(const EstimatorConfig& c) {
     name += fmt::format(" median {}", word_of<MedianRule>(median_words, c.median));
   if (reads_key(c.form, FormKeys::k)) name += fmt::format(" k {}", c.k);
   if (reads_key(c.form, FormKeys::kappa)) name += fmt::format(" kappa {}", c.kappa);
+  if (reads_key(c.form, FormKeys::r_min)) name += fmt::format(" r_min {}", c.r_min);
   if (c.origin != 1) name += fmt::format(" origin {}", c.origin);
   if (c.compat != Compat::paper) name += fmt::format(" [{}]", word_of<Compat>(compat_words, c.compat));
   return name;

@@ -102,7 +102,7 @@ namespace {
 // Keys that were added after the first runs were stored, with their defaults. At its default such a key is left out, so that those runs
 // keep their hash.
 constexpr std::pair<std::string_view, std::string_view> newer_keys[] = {
-    {"env.difficulty", "easy"}, {"env.evaluated_prompts", "256"},  {"estimator.k", "2"}, {"estimator.kappa", "0.4"},    {"rater.seconds_per_call", "unset"},
+    {"env.difficulty", "easy"}, {"env.evaluated_prompts", "256"},  {"estimator.k", "2"}, {"estimator.kappa", "0.4"}, {"estimator.r_min", "1"},    {"rater.seconds_per_call", "unset"},
     {"rater.parallel", "1"},    {"rater.price_per_call", "unset"}, {"rater.order", "turn"}, {"rater.stop", "0"},
     {"rater.seconds", "unset"},   {"rater.prices", "unset"},
     {"policy.tilt", "0"},          {"estimator.model", "rater"}, {"estimator.prior", "following"}, {"estimator.keep", "0.95"},

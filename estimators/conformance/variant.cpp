@@ -372,7 +372,7 @@ std::vector<Variant> changed_variants(const Variant& base) {
   Changes to(base);
   const FormRow& row = row_of(base.config.form);
   const Divisor divisor = convention_of(base.config).divisor;
-  if (!is_reward(row.centre) && divisor != Divisor::best_of && divisor != Divisor::best_of_centred && divisor != Divisor::distances) add_rules(base, to);
+  if (is_mean(row.centre) && divisor != Divisor::best_of && divisor != Divisor::best_of_centred && divisor != Divisor::distances) add_rules(base, to);
   if (row.basis == Basis::level && row.divisor != Divisor::best_of && row.divisor != Divisor::best_of_centred) add_level_changes(base, to);
   if (row.basis == Basis::rank)
     for (const auto& [ties, what] : {std::pair(RankTies::later_higher, "of equal scores the later one ranks higher: they do not share a rank"),

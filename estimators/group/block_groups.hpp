@@ -110,6 +110,7 @@ ODRPO_HD Whitened whitening_of(const O& o, const Whitening& w, const float* x, c
   const float variance = sum([mean](F a) { return (a - mean) * (a - mean); }) * (1.0f / static_cast<float>(count - w.ddof));
   const float scale = whitening_scale(w, variance);
   to.inverse = scale > 0 ? 1.0f / scale : 0.0f;
+  if (!w.centred) to.mean = 0;
   return to;
 }
 

@@ -28,6 +28,8 @@ struct EstimatorView {
   int levels, rollouts, ddof;
   double eps;          ///< for ranks twice the config's eps, because sums are over doubled ranks
   double kappa;        ///< for Centre::quantile
+  double r_min;        ///< for Centre::floored
+  double taught_below;  ///< equal scores below it give advantages other than 0; -infinity but for Centre::floored
   double floor;        ///< floor_squared() of a group of posterior scores; 0 for other rewards
   int shift;           ///< subtracted from every reward (maxrl with origin 0: 1)
   bool guard;          ///< a group with a mean <= 0 gets zeros
@@ -126,7 +128,7 @@ struct Unsorted {
   constexpr int reach(int i) const { return count - i; }
 };
 ODRPO_HD bool needs_order(const EstimatorView& e) {
-  return e.basis != Basis::reward || e.divisor == Divisor::others_deviation || e.divisor == Divisor::distances || is_reward(e.centre) || e.spaced;
+  return e.basis != Basis::reward || e.divisor == Divisor::others_deviation || e.divisor == Divisor::distances || !is_mean(e.centre) || e.spaced;
 }
 
 /// Stores the advantage of each entry in an array.
@@ -151,10 +153,10 @@ struct Range {
   T low, high;
   bool any;
 };
-/// True if all rewards of a group are equal or missing.
+/// True if all rewards of a group are equal and at least `taught_below` (EstimatorView), or all are missing.
 template <class T>
-ODRPO_HD bool dead(const Range<T>& r) {
-  return !r.any || r.low == r.high;
+ODRPO_HD bool dead(const Range<T>& r, double taught_below) {
+  return !r.any || (r.low == r.high && !(static_cast<double>(r.low) < taught_below));
 }
 template <class T>
 ODRPO_HD Range<T> range_of(const T* value, int n) {

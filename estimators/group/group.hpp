@@ -222,6 +222,19 @@ ODRPO_HD void around_reward(const EstimatorView& e, const Group& g, Out out) {
   }
 }
 
+/// The form corpo: value - max(mean, r_min), which is the smaller of two differences. Groups of any size, equal rewards too.
+template <class N, class Group, class Out>
+ODRPO_HD void over_floor(const EstimatorView& e, const Group& g, Out out) {
+  using F = typename N::F;
+  const Deviations<N, Group, false> d = Deviations<N, Group, false>::of(e, g);
+  const F size = static_cast<F>(d.n);
+  for (int i = g.first(), to; i < g.end(); i = to) {
+    to = g.next(i);
+    const F own = N::real(d.at(i, to)) / size, above = static_cast<F>(static_cast<double>(g.value(i)) - e.r_min);
+    out.put(i, own < above ? own : above);
+  }
+}
+
 template <class N, class Group, class Out>
 ODRPO_HD void scale(const EstimatorView& e, const Group& g, Out out) {
   if constexpr (requires { g.twice_rank(0, 0); })
@@ -239,14 +252,16 @@ ODRPO_HD double alone(const EstimatorView& e, const Group& g) {
   return weight_of_gap(e, count_of(e.weight, e.rule, 1, 1), 0, own, damping_of(e, median_of(e, g))) * e.rule.single;
 }
 
-/// True if a group of n can have advantages other than 0: its rewards differ, or its convention gives something to a group of one.
-ODRPO_HD bool teaches(const EstimatorView& e, bool all_equal, int n) { return n > 0 && (!all_equal || (n == 1 && e.lone)); }
+/// True if a group of n can have advantages other than 0: its rewards differ, its convention gives something to a group of one, or its form to
+/// equal rewards.
+ODRPO_HD bool teaches(const EstimatorView& e, bool all_equal, int n) { return n > 0 && (!all_equal || (n == 1 && e.lone) || e.centre == Centre::floored); }
 
 /// Calls out.put(i, advantage) for each entry i of a group. A group of integer scores has all its `rollouts`, two or more; equal scores get
 /// zeros. A group of real rewards has any size, teaches() is true for it, and it is sorted where needs_order().
 template <class N, class Group, class Out>
 ODRPO_HD void estimate(const EstimatorView& e, const Group& g, Out out) {
   if (e.basis != Basis::level) {
+    if (e.centre == Centre::floored) return over_floor<N>(e, g, out);
     if constexpr (!N::exact)
       if (g.end() == 1) return out.put(0, alone(e, g));
     if constexpr (has_bits<N, Group>)

@@ -215,7 +215,8 @@ std::optional<std::string> objective_refusal(const EstimatorConfig& c, int membe
   const Basis basis = row_of(c.form).basis;
   if (basis != Basis::level && basis != Basis::bit)
     return "there is no scalar objective for K > 2: " + estimator_word(c) +
-           (convention_of(c).divisor == Divisor::quarter_range ? " ranks all levels at once, so its field has a curl"
+           (convention_of(c).centre == Centre::floored ? " subtracts the mean or r_min, so its field has a curl where r_min is above the lowest value"
+            : convention_of(c).divisor == Divisor::quarter_range ? " ranks all levels at once, so its field has a curl"
                                                                : " divides by a statistic of all levels at once, so its field has a curl");
   // M = 2 is an exception: at every level that only one of the two reaches, their lower median is below the level
   if (by_group_median(c, median) && (members > 2 || c.median != MedianRule::lower))

@@ -29,7 +29,7 @@ bool safe_squares(const TheorySetting& s) {
 
 bool one_divisor(const TheorySetting& s) {
   const Convention c = convention_of(s.estimator);
-  if (row_of(s.estimator.form).basis != Basis::reward || is_reward(c.centre) || c.divisor == Divisor::others_deviation ||
+  if (row_of(s.estimator.form).basis != Basis::reward || !is_mean(c.centre) || c.divisor == Divisor::others_deviation ||
       c.divisor == Divisor::distances)
     return false;
   if (c.divisor == Divisor::mean) return s.values.front() - (s.estimator.origin == 0 ? 1 : 0) >= 0;

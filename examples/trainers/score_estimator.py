@@ -21,6 +21,7 @@ EPS = 0  #: grpo rank-grpo maxrl arena dgae qae grpo-passk odrpo odrpo-bitwise
 SINGLE = 1  # what a group of one gets for each unit of its score  #: single
 K = 2  # size of the subsets  #: max-at-k max-at-k-centred
 KAPPA = 0.4  # share of the group that does not exceed the quantile  #: qae
+R_MIN = 1  # the lowest acceptable score  #: corpo
 VALUES = [1, 2]  # what the levels 1, 2, .. are worth  #: values
 MAD_EPS = 0.001  #: mc-grpo
 WHITEN_DDOF = 0  #: whiten-response whiten-token
@@ -41,7 +42,7 @@ def sums(x):
 
 
 def advantages(scores):
-    """Advantages of scores[groups, members]. A missing score (NaN) gets 0, and the others are the group. Groups of equal scores get 0."""
+    """Advantages of scores[groups, members]. A missing score (NaN) gets 0, and the others are the group."""
     x, lib, like = doubles(scores)
     if x.ndim != 2:
         raise ValueError(f"scores are [groups, members], not {tuple(x.shape)}; one group is [[3, 7, 7, 9]]")
@@ -50,13 +51,14 @@ def advantages(scores):
     check(x, lib)
     x = x - 1  # the origin: 0..K-1  #: origin-0+plain
     x = worth(x, lib) - 1  # the origin  #: origin-0+values
-    x = worth(x, lib)  #: reinforce+values rloo+values grpo+values maxrl+origin-1+values mc-grpo+values dgae+values qae+values grpo-passk+values
+    x = worth(x, lib)  #: reinforce+values rloo+values grpo+values maxrl+origin-1+values mc-grpo+values dgae+values qae+values grpo-passk+values corpo+values
     here = ~lib.isnan(x)
     low = lib.amin(lib.where(here, x, np.inf), 1, keepdims=True)
     x = lib.where(here, x, low)
     n = sums(lib.ones_like(x) * here)
     a = lib.zeros_like(x)
     alive = (x != low).any(1)
+    alive = (n > 0)[:, 0]  # equal scores may be too low  #: corpo
     if alive.any():
         a[alive] = formula(x[alive], here[alive], n[alive], lib)
     one = (n == 1)[:, 0]  #: single
@@ -87,7 +89,7 @@ def check(x, lib):
     #:
 
 
-#: reinforce+values rloo+values grpo+values maxrl+values mc-grpo+values dgae+values qae+values grpo-passk+values
+#: reinforce+values rloo+values grpo+values maxrl+values mc-grpo+values dgae+values qae+values grpo-passk+values corpo+values
 def worth(x, lib):
     """What a score is worth: linear between the levels, and from 0 at score 0 to that of level 1."""
     r = 0 * x
@@ -97,7 +99,7 @@ def worth(x, lib):
 
 
 #:
-#: reinforce rloo grpo rank-grpo maxrl convex-reinforce gopo arena dgae qae grpo-passk
+#: reinforce rloo grpo rank-grpo maxrl convex-reinforce gopo arena dgae qae grpo-passk corpo
 def centred(x, here, n, lib):
     """x - mean of the group. The lowest value is subtracted before averaging, so that a common offset costs no digits."""
     d = lib.where(here, x - lib.amin(lib.where(here, x, np.inf), 1, keepdims=True), 0.0)
@@ -175,6 +177,13 @@ def formula(x, here, n, lib):
 #: gopo
 def formula(x, here, n, lib):
     return 4 / (n - 1) * centred(ranks(x, here, lib), here, n, lib)
+
+
+#:
+#: corpo
+def formula(x, here, n, lib):
+    d = centred(x, here, n, lib)
+    return lib.where(d < x - R_MIN, d, x - R_MIN)
 
 
 #:

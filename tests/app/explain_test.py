@@ -88,7 +88,7 @@ check("no level gives anything to a group of one" in run("--rewards", "3", "--co
 check("no level tells members apart" in run("--rewards", "3,3"), "a group of equals")
 
 # --- every estimator under every system
-forms_by_hand = {"paper": {"reinforce", "rloo", "grpo", "rank-grpo", "maxrl", "convex-reinforce", "max-at-k", "max-at-k-centred", "mc-grpo", "gopo", "arena", "dgae", "qae", "grpo-passk"}, "verl": {"reinforce", "rloo", "grpo", "grpo-passk"},
+forms_by_hand = {"paper": {"reinforce", "rloo", "grpo", "rank-grpo", "maxrl", "convex-reinforce", "max-at-k", "max-at-k-centred", "mc-grpo", "gopo", "arena", "dgae", "qae", "grpo-passk", "corpo"}, "verl": {"reinforce", "rloo", "grpo", "grpo-passk"},
                  "trl": {"reinforce", "rloo", "grpo"}, "nemo": {"reinforce", "grpo"}, "openrlhf": {"reinforce", "rloo", "grpo"},
                  "gdpo": {"grpo"}, "maxrl-reference": {"maxrl"}, "skyrl": {"maxrl"}, "prime": {"maxrl"}}
 

@@ -23,6 +23,13 @@ std::vector<EstimatorConfig> all_configs() {
     c.eps = 1e-4;
     all.push_back(c);
     c.eps = 0;
+    if (c.form == Form::corpo) {
+      for (const double r_min : {-3.0, 2.5, 7.0}) {
+        c.r_min = r_min;
+        all.push_back(c);
+      }
+      c.r_min = 1;
+    }
     if (c.form == Form::qae) {
       for (const double kappa : {0.0, 0.25, 0.75, 1.0}) {
         c.kappa = kappa;
@@ -232,7 +239,7 @@ TEST_CASE("constant groups give exact zeros in every batch form") {
           std::vector<float> out(members, 1.0f);
           fast(estimator_stages(isa), score.data(), 1, out.data());
           bool zeros = true;
-          for (float a : out) zeros = zeros && a == 0;
+          for (float a : out) zeros = zeros && static_cast<double>(a) == (c.form == Form::corpo ? std::min(0.0, level - c.r_min) : 0.0);
           CHECK(zeros);
         }
       }

@@ -62,9 +62,9 @@ inline std::vector<EstimatorConfig> every_config() {
 inline bool whole_only(const EstimatorConfig& c) { return row_of(c.form).basis == Basis::bit; }
 
 /// Do the advantages of a group sum to zero? Not those that are centred on the others, divided apart; nor those of max-at-k, mc-grpo,
-/// qae and grpo-passk.
+/// qae, grpo-passk and corpo.
 inline bool centred(const EstimatorConfig& c) {
-  return c.form != Form::max_at_k && !is_reward(row_of(c.form).centre) && (c.compat != Compat::nemo || c.form == Form::reinforce);
+  return c.form != Form::max_at_k && is_mean(row_of(c.form).centre) && (c.compat != Compat::nemo || c.form == Form::reinforce);
 }
 
 /// A config in words, for messages.

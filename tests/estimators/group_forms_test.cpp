@@ -1,4 +1,4 @@
-// The forms gopo, arena, dgae, qae and grpo-passk by hand, and their batch form in groups of every size.
+// The forms gopo, arena, dgae, qae, grpo-passk and corpo by hand, and their batch form in groups of every size.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -17,6 +17,12 @@
 using namespace odrpo;
 
 namespace {
+
+EstimatorConfig corpo(double r_min) {
+  EstimatorConfig c = estimator_named("corpo");
+  c.r_min = r_min;
+  return c;
+}
 
 Values of(const char* word, const Values& rewards) { return run(estimator_named(word), rewards); }
 
@@ -37,6 +43,7 @@ std::vector<EstimatorConfig> forms() {
   std::vector<EstimatorConfig> all;
   for (const char* word : {"gopo", "arena", "dgae", "qae", "grpo-passk"}) all.push_back(estimator_named(word));
   for (const double kappa : {0.0, 0.25, 0.55, 0.75, 1.0}) all.push_back(qae(kappa));
+  for (const double r_min : {-2.0, 1.0, 4.5, 8.0, 50.0}) all.push_back(corpo(r_min));
   return all;
 }
 
@@ -98,6 +105,66 @@ TEST_CASE("grpo-passk: the best member alone, by what it has over the second bes
   check_close(of("grpo-passk", {3, 7, 7, 9}), {0, 0, 0, a});
   CHECK(of("grpo-passk", {10, 10, 5}) == Values(3, 0.0));
   CHECK(of("grpo-passk", {5}) == Values{0});
+}
+
+TEST_CASE("corpo: from the mean, but at least from the lowest acceptable score, so that equal scores below it teach") {
+  check_close(run(corpo(1), {3, 7, 7, 9}), {-3.5, 0.5, 0.5, 2.5});
+  check_close(run(corpo(8), {3, 7, 7, 9}), {-5, -1, -1, 1});
+  check_close(run(corpo(5), {4, 4, 4}), {-1, -1, -1});
+  check_close(run(corpo(5), {2}), {-3});
+  CHECK(run(corpo(5), {6, 6}) == Values(2, 0.0));
+  CHECK(run(corpo(5), {}).empty());
+  EstimatorConfig c = corpo(25);  // of values it is one of these
+  c.values = {10, 20, 40};
+  check_close(run(c, {1, 3}), {-15, 15});
+  check_close(run(c, {1, 1}), {-15, -15});
+}
+
+TEST_CASE("groups are dead where nobody learns from equal scores") {
+  const std::uint8_t score[] = {3, 3, 3, 6, 6, 6, 1, 2, 4, no_score, no_score, no_score, 5, no_score, no_score};
+  EstimatorConfig c = corpo(5);
+  const auto dead = [&](const EstimatorConfig& of) {
+    const double below = BatchEstimator(of, 10, 3).view().taught_below;
+    std::vector<std::uint8_t> mask(std::size(score));
+    const int count = fill_mask(score, 5, 3, true, mask.data(), below);
+    CHECK(count == std::count(mask.begin(), mask.end(), 1));
+    return std::pair(dead_shares(score, 5, 3, 10, 1, below).groups, count);
+  };
+  CHECK(dead(estimator_named("reinforce")) == std::pair(0.8, 3));
+  CHECK(dead(c) == std::pair(0.6, 6));  // the threes too
+  c.r_min = 5.5;
+  CHECK(dead(c) == std::pair(0.4, 7));
+  c.values = {0.5, 1, 5.5, 6, 7, 8, 9, 10, 11, 12};
+  CHECK(dead(c) == std::pair(0.8, 3));  // a 3 is worth 5.5
+  c.r_min = 5.75;
+  CHECK(dead(c) == std::pair(0.6, 6));
+  c.r_min = 100;
+  CHECK(dead(c) == std::pair(0.2, 10));
+}
+
+TEST_CASE("whitening by the scale alone keeps the mean") {
+  const Whitening w{true, WhitenScale::added, 1, 0.25, WhitenUnit::response, false};
+  const Values batch = {-3, -1, -1, 1};
+  const double below = std::sqrt(8 / 3.0) + 0.25;
+  Values whitened = batch;
+  whiten_definition(w, whitened);
+  check_close(whitened, {-3 / below, -1 / below, -1 / below, 1 / below});
+  for (const Isa isa : isas())
+    for (const bool masked : {false, true}) {
+      std::vector<float> a = {-3, -1, -1, 1, 9};
+      const std::vector<std::uint8_t> mask = {1, 1, 1, 1, 0};
+      estimator_stages(isa).whiten(w, a.data(), masked ? mask.data() : nullptr, masked ? 5 : 4);
+      for (std::size_t i = 0; i < 4; ++i) CHECK(a[i] == Approx(batch[i] / below).epsilon(1e-6));
+      if (masked) CHECK(a[4] == 0);
+    }
+  std::vector<float> a = {-3, -1, -1, 1};
+  const std::vector<int> tokens(4, 1);
+  whiten_tokens(w, a.data(), nullptr, tokens.data(), 4);
+  for (std::size_t i = 0; i < 4; ++i) CHECK(a[i] == Approx(batch[i] / below).epsilon(1e-6));
+  Values equal = {-3, -3};
+  whiten_definition(w, equal);
+  CHECK(equal == Values(2, 0.0));
+  CHECK(whitening_text(w) == "A / (std + 0.25), ddof 1, over responses");
 }
 
 TEST_CASE("the batch form of groups of 1 to 64 is the definition: whole scores, missing ones, real rewards, values of levels") {

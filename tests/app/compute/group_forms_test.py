@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# gopo, arena, dgae, qae and grpo-passk of `compute` against formulas of this script's own: rationals, and roots of 40 digits. Groups of 1..64
+# gopo, arena, dgae, qae, grpo-passk and corpo of `compute` against formulas of this script's own: rationals, and roots of 40 digits. Groups of 1..64
 # members: whole scores with ties, constants, real rewards, missing scores, values of levels. grpo-passk also against figures of verl.
 # Usage: group_forms_test.py PROGRAM GROUPS_OF_VERL.csv
 import csv, json, random, subprocess
@@ -57,7 +57,11 @@ def grpo_passk(r, ddof, eps, **_):
     return [decimal(best - second) / deviation(r, ddof, eps) if x == best else Decimal(0) for x in r]
 
 
-FORMS = {"gopo": gopo, "arena": arena, "dgae": dgae, "qae": qae, "grpo-passk": grpo_passk}
+def corpo(r, r_min, **_):
+    return [decimal(x - max(mean(r), r_min)) for x in r]
+
+
+FORMS = {"corpo": corpo, "gopo": gopo, "arena": arena, "dgae": dgae, "qae": qae, "grpo-passk": grpo_passk}
 
 
 def worth(score, values):
@@ -69,8 +73,8 @@ def worth(score, values):
 
 def expected(word, rewards, keys):
     there = [Fraction(x) if "values" not in keys else worth(x, keys["values"]) for x in rewards if x is not None]
-    numbers = {k: Fraction(str(v)) for k, v in keys.items() if k in ("eps", "kappa")}
-    dead = len(set(there)) < 2
+    numbers = {k: Fraction(str(v)) for k, v in keys.items() if k in ("eps", "kappa", "r_min")}
+    dead = len(set(there)) < (1 if word == "corpo" else 2)
     out = iter([Decimal(0)] * len(there) if dead else FORMS[word](there, ddof=keys["ddof"], **numbers))
     return [Decimal(0) if x is None else next(out) for x in rewards]
 
@@ -94,10 +98,12 @@ for size in range(1, 65):
     for word in FORMS:
         for rewards in groups(size):
             own = word in ("arena", "grpo-passk")
-            keys = {"eps": rng.choice([1e-6, 1e-4, 0, 0.25]) if word != "gopo" else 0, "ddof": rng.randint(0, 1) if own or word == "qae" else 0}
+            keys = {"eps": rng.choice([1e-6, 1e-4, 0, 0.25]) if word not in ("gopo", "corpo") else 0, "ddof": rng.randint(0, 1) if own or word == "qae" else 0}
             if word == "qae":
                 keys["kappa"] = rng.choice([0, 0.1, 0.25, 0.4, 0.5, 0.55, 0.7, 0.75, 0.9, 1])
-            if word in ("dgae", "qae", "grpo-passk") and rng.random() < 0.3 and all(x is None or 0 <= x <= 10 for x in rewards):
+            if word == "corpo":
+                keys["r_min"] = rng.choice([-3, 1, 1, 4.5, 5, 8])
+            if word in ("corpo", "dgae", "qae", "grpo-passk") and rng.random() < 0.3 and all(x is None or 0 <= x <= 10 for x in rewards):
                 keys["values"] = [0.5, 2, 3, 3.25, 7, 20, 20.5, 31, 60, 100]
             requests.append({"id": len(requests), "fn": "advantage", "args": {"rewards": rewards, "est": word, **keys}})
 ran = subprocess.run([checks.program, "compute"], input="".join(json.dumps(r) + "\n" for r in requests), capture_output=True, text=True)

@@ -326,6 +326,31 @@ def gopo(r, levels):
     return [4 * (rank - 1) / (len(r) - 1) - 2 for rank in by_position(r)] if len(r) > 1 else [0.0]
 
 
+def by_places(form):
+    """A form of average places q from 0 = worst to 1 = best."""
+    return lambda r, levels: [0.0] * len(r) if constant(r) else form([(rank - 1) / (len(r) - 1) for rank in average_ranks(r)])
+
+
+def standardised_places(q):
+    return [(x - mean(q)) / (deviation(q, 1) + 1e-6) for x in q]
+
+
+def dgae(r, levels):
+    away = sum(abs(x - mean(r)) for x in r)
+    return [0.0 if constant(r) else len(r) * (x - mean(r)) / (away + 1e-4) for x in r]
+
+
+def quantile(kappa):
+    return of_group(lambda r: min(x for x in r if sum(y <= x for y in r) / len(r) >= kappa))
+
+
+def best_over_second(r, levels):
+    if constant(r):
+        return [0.0] * len(r)
+    best, second = sorted(r)[-1], sorted(r)[-2]
+    return [(best - second) / (deviation(r, 1) + 1e-6) if x == best else 0.0 for x in r]
+
+
 def lowest_ranks(r):
     return [1.0 + sum(y < x for y in r) for x in r]
 
@@ -520,6 +545,12 @@ TABLE = {
     "maxrl-skyrl": ("maxrl:skyrl", False, "", each(SKYRL_MAXRL)),
     "maxrl-prime": ("maxrl:prime", False, "", each(maxrl())),
     "rank-grpo-paper": ("rank-grpo:paper", False, "", each(rank_grpo())),
+    "gopo-average": ("gopo:paper", False, "", each(by_places(lambda q: [4 * x - 2 for x in q]))),
+    "arena-paper": ("arena:paper", False, "", each(by_places(standardised_places))),
+    "dgae-paper": ("dgae:paper", False, "", each(dgae)),
+    "qae-paper": ("qae:paper", False, "", each(cardinal(quantile(0.4), sd(0)))),
+    "passk-verl": ("grpo-passk:verl", False, "", each(best_over_second)),
+    "corpo-paper": ("corpo:paper", False, "", each(lambda r, levels: [x - max(mean(r), 1) for x in r])),
     "convex-paper": ("convex-reinforce:paper", False, "", each(convex)),
     "max-at-2-paper": ("max-at-k:paper", False, "", each(max_at_2)),
     "max-at-2-centred-paper": ("max-at-k-centred:paper", False, "", each(max_at_2_centred)),
@@ -607,6 +638,12 @@ TABLE = {
     "grpo-offset": ("grpo:paper", False, "0.1 added to every advantage", each(changed(PAPER_GRPO, lambda a: a + 0.1))),
     # Order and memory
     "grpo-kalman": ("grpo:verl", False, "a Kalman filter over the members in their order (KRPO)", each(kalman)),
+    "gopo-by-position": ("gopo:paper", False, "ties by position, as in the code that its authors published", each(gopo)),
+    "arena-ddof-0": ("arena:paper", False, "ddof 0 in place of 1", each(by_places(lambda q: [(x - mean(q)) / (deviation(q) + 1e-6) for x in q]))),
+    "dgae-eps": ("dgae:paper", False, "eps 1e-2 in place of 1e-4", each(lambda r, levels: [0.0 if constant(r) else len(r) * (x - mean(r)) / (sum(abs(y - mean(r)) for y in r) + 1e-2) for x in r])),
+    "qae-median": ("qae:paper", False, "kappa .5 in place of .4", each(cardinal(quantile(0.5), sd(0)))),
+    "passk-ddof-0": ("grpo-passk:paper", False, "ddof 0 in place of 1", each(lambda r, levels: [a * (deviation(r, 1) + 1e-6) / (deviation(r) + 1e-6) for a in best_over_second(r, levels)])),
+    "corpo-mean": ("corpo:paper", False, "the mean, however low it is", each(CENTRED)),
     "rank-gopo": ("rank-grpo:paper", False, "places without ties, -2..2, ties by position (GOPO)", each(gopo)),
     "reinforce-running-baseline": ("reinforce:paper", False, "running baseline across batches", running_baseline),
     "grpo-running-deviation": ("grpo:paper", False, "largest deviation so far in place of the group's", running_deviation),

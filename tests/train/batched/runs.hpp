@@ -37,6 +37,7 @@ inline RunSpec any_run(Chooser& c) {
   const auto& words = estimator_catalogue();
   RunSpec r = base_run(c.of({PolicyKind::tabular, PolicyKind::tabular, PolicyKind::linear}),
                        std::string(words[static_cast<std::size_t>(c.below(static_cast<int>(words.size())))]));
+  r.estimator.r_min = r.estimator.form == Form::corpo ? c.of({1.0, 4.5, 8.0}) : 1.0;
   const auto presets = rater_presets().first(16);  // the panels behind them have levels of their own
   r.rater = presets[static_cast<std::size_t>(c.below(static_cast<int>(presets.size())))].config;
   r.votes = c.of({1, 1, 2, 5, 8});
@@ -51,7 +52,7 @@ inline RunSpec any_run(Chooser& c) {
   r.learn.kl = c.of({0.001, 0.0, 0.3});
   r.learn.epochs = c.of({1, 1, 1, 2, 3});
   r.learn.ratio_clip = r.learn.epochs > 1 ? c.of({0.0, 0.2, 0.01}) : 0.0;
-  r.learn.whiten = c.of({Whiten::response, Whiten::none, Whiten::token, Whiten::compat});
+  r.learn.whiten = c.of({Whiten::response, Whiten::none, Whiten::token, Whiten::scale, Whiten::compat});
   r.learn.whiten_ddof = c.below(2);
   r.learn.whiten_eps = c.of({0.0, 1e-4});
   r.learn.dead_groups = c.of({DeadGroups::keep, DeadGroups::drop});

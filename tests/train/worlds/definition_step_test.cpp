@@ -23,12 +23,13 @@ RunSpec random_run(std::mt19937& g) {
   do {
     r.estimator = *parse_estimator(any(g, {"reinforce", "rloo", "grpo", "rank-grpo", "maxrl", "convex-reinforce", "odrpo(grpo)",
                                            "odrpo-linear(maxrl)", "odrpo-gini(grpo)", "odrpo-gini-median(maxrl)", "odrpo(maxrl)",
-                                           "max-at-k", "max-at-k-centred", "mc-grpo", "gopo", "arena", "dgae", "qae", "grpo-passk", "odrpo-bitwise(grpo)", "odrpo-bitwise(maxrl)"}));
+                                           "max-at-k", "max-at-k-centred", "mc-grpo", "gopo", "arena", "dgae", "qae", "grpo-passk", "corpo", "corpo", "odrpo-bitwise(grpo)", "odrpo-bitwise(maxrl)"}));
     r.estimator.compat = compat_words[g() % std::size(compat_words)].value;
     if (r.estimator.form == Form::odrpo) r.estimator.median = any(g, {MedianRule::lower, MedianRule::mid, MedianRule::upper});
     if (r.estimator.form == Form::maxrl) r.estimator.origin = any(g, {0, 1});
     if (reads_key(r.estimator.form, FormKeys::ddof) && r.estimator.compat == Compat::paper) r.estimator.ddof = any(g, {0, 1});
   } while (compat_refusal(r.estimator));
+  if (r.estimator.form == Form::corpo) r.estimator.r_min = any(g, {1.0, 4.5, 7.0});
   const Basis basis = row_of(r.estimator.form).basis;
   if (g() % 3 == 0 && (basis == Basis::reward || basis == Basis::level)) {
     double value = 0;
@@ -44,7 +45,7 @@ RunSpec random_run(std::mt19937& g) {
   r.learn.rollouts = any(g, {2, 3, 8, 13});
   if (leaves_pivot(r.estimator.form)) r.learn.rollouts = any(g, {3, 13});
   r.learn.kl = any(g, {0.0, 0.05});
-  r.learn.whiten = any(g, {Whiten::none, Whiten::response, Whiten::token, Whiten::compat});
+  r.learn.whiten = any(g, {Whiten::none, Whiten::response, Whiten::token, Whiten::scale, Whiten::compat});
   r.learn.whiten_ddof = any(g, {0, 1});
   r.learn.whiten_eps = any(g, {0.0, 0.5});
   r.learn.dead_groups = any(g, {DeadGroups::keep, DeadGroups::drop});
@@ -80,7 +81,8 @@ ByDefinition advantages_of(const RunSpec& spec, const RewardBatch& b) {
       if (const double r = reward_of(b, static_cast<std::size_t>(group * rollouts + i)); !std::isnan(r)) there.push_back(r);
     Values out(there.size());
     advantages(spec.estimator, spec.env.bandit.levels, there, no_median, out);
-    const bool dead = std::adjacent_find(there.begin(), there.end(), std::not_equal_to<>()) == there.end();
+    const bool equal = std::adjacent_find(there.begin(), there.end(), std::not_equal_to<>()) == there.end();
+    const bool dead = equal && (spec.estimator.form != Form::corpo || std::all_of(out.begin(), out.end(), [](double a) { return a == 0; }));
     bool pivot = leaves_pivot(spec.estimator.form);  // is still to come
     for (int i = 0, next = 0; i < rollouts; ++i) {
       const bool missing = std::isnan(reward_of(b, static_cast<std::size_t>(group * rollouts + i)));
@@ -105,11 +107,12 @@ Scale scale_of(const RunSpec& spec) {
   switch (spec.learn.whiten) {
     case Whiten::none: return off;
     case Whiten::response:
+    case Whiten::scale:
     case Whiten::token: return {true, spec.learn.whiten_ddof, spec.learn.whiten_eps, 0, 0};
     case Whiten::compat: break;
   }
   switch (spec.estimator.compat) {
-    case Compat::paper: return spec.estimator.form == Form::mc_grpo ? off : Scale{true, 0, 0, 0, 0};
+    case Compat::paper: return spec.estimator.form == Form::mc_grpo || spec.estimator.form == Form::corpo ? off : Scale{true, 0, 0, 0, 0};
     case Compat::verl: return levels || spec.estimator.form == Form::reinforce ? Scale{true, 1, 0, 1e-8, 0} : off;
     case Compat::trl: return levels ? Scale{true, 1, 1e-4, 0, 0} : off;
     case Compat::nemo: return levels ? Scale{true, 1, 0, 0, 0} : spec.estimator.form == Form::reinforce ? Scale{true, 0, 0, 0, 1e-8} : off;
@@ -129,7 +132,7 @@ Values whitened(const RunSpec& spec, const ByDefinition& d) {
   Values out(d.raw.size());
   for (std::size_t k = 0; k < d.raw.size(); ++k) {
     if (!d.mask[k]) continue;
-    out[k] = !scale.on ? d.raw[k] : low == high ? 0.0 : (d.raw[k] - sum / count) / below;
+    out[k] = !scale.on ? d.raw[k] : low == high ? 0.0 : (d.raw[k] - (spec.learn.whiten == Whiten::scale ? 0.0 : sum / count)) / below;
   }
   return out;
 }
