@@ -147,7 +147,8 @@ for word in WORDS:
     [explained] = json.loads(checks.call("explain", "--json", "--estimator", word, "--rewards", ",".join(map(str, group))))["estimators"]
     by_system = {system: row["advantages"] for row in explained["conventions"] for system in row["compat"]}
     for m in modules:
-        if m.word == word and m.compat in by_system and not m.median and set(m.keys) <= {"eps", "ddof", "compat"} and not m.keys.get("eps"):
+        if m.word == word and m.compat in by_system and not m.median and set(m.keys) <= {"eps", "ddof", "compat"} and (
+                    m.compat != "paper" or all(m.keys[key] == OWN.get(word, {}).get(key, 0) for key in ("eps", "ddof"))):
             check(differ(m.module.advantages([group])[0], by_system[m.compat]) <= TOLERANCE, f"{m.name}: explain of {group}")
 
 # --- verl and TRL: groups of any size in any order, whitened as the convention does
