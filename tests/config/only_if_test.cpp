@@ -276,7 +276,7 @@ int check_section() {
 TEST_CASE("a key that needs another one is refused where it is idle in all runs, and leaves no trace where it is idle in one") {
   CHECK(check_section<RaterConfig>() == 16);
   CHECK(check_section<PolicyConfig>() == 3);
-  CHECK(check_section<EstimatorConfig>() == 14);
+  CHECK(check_section<EstimatorConfig>() == 16);
   CHECK(check_section<LearnConfig>() == 7);
   CHECK(check_section<TableConfig>() == 3);
 }
@@ -325,7 +325,7 @@ TEST_CASE("rules in words") {
   CHECK(rule_text(failures_only) == "`parse_failure` above 0 or `json_broken` above 0");
   CHECK(rule_text(length_bias_only) == "`length_bias` other than 0");
   CHECK(rule_text(eps_only) ==
-        "base = \"grpo\", \"posterior(grpo)\", \"rank-grpo\", \"posterior(rank-grpo)\", \"maxrl\", \"posterior(maxrl)\" or \"odrpo*\"");
+        "base = \"grpo\", \"posterior(grpo)\", \"rank-grpo\", \"posterior(rank-grpo)\", \"maxrl\", \"posterior(maxrl)\", \"arena\", \"dgae\", \"qae\", \"grpo-passk\" or \"odrpo*\"");
   CHECK(rule_text(training_only).empty());
   const auto keys = fields_of<LearnConfig>();
   const auto beta1 = std::find_if(keys.begin(), keys.end(), [](const FieldInfo& f) { return f.key == "beta1"; });
