@@ -553,7 +553,8 @@ void Comparison::name_causes(const Variant& variant, Conformance& out) const {
   };
   if (CheckResult* result = differs(Check::single); result && !explains(Check::single)) add(*result, single_cause(*result, variant, *asked_of(Check::single)));
   CheckResult* const equal = differs(Check::equal);
-  if (equal) add(*equal, fmt::format("groups of equal scores get {:.3g}, not 0: they are not recognised", equal->first->answered[0]));
+  if (equal && equal->first->expected[0] != 0) add(*equal, fmt::format("groups of equal scores get {:.3g}, not {:.3g}", equal->first->answered[0], equal->first->expected[0]));
+  else if (equal) add(*equal, fmt::format("groups of equal scores get {:.3g}, not 0: they are not recognised", equal->first->answered[0]));
   if (CheckResult* result = differs(Check::equal_reals); result && !equal)
     add(*result, fmt::format("groups of equal reals get {:.3g}, not 0: the rounding error of their mean is divided by that of their deviation", result->first->answered[0]));
   if (CheckResult* result = differs(Check::missing); result && core) add(*result, missing_cause(*core));

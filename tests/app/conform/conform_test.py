@@ -40,7 +40,7 @@ NAMED = {
     "grpo-missing-zero": "a missing score counts as 0", "reinforce-missing-lowest": "a missing score counts as 1", "odrpo-missing-zero": "a missing score counts as 0",
     "grpo-partial-zero": "a group with a missing score gets zeros", "grpo-missing-in-size": "groups with missing scores", "grpo-clipped": "clipped to -1.5..1.5", "odrpo-clipped": "clipped to -5..5",
     "grpo-sign": "the opposite sign", "grpo-double": "multiplied by 2", "maxrl-times-size": "multiplied by G", "grpo-bfloat16": "the answers are rounded", "grpo-kalman": "depend on the order of members",
-    "gopo-by-position": "depend on the order of members", "arena-ddof-0": "ddof 0, not 1", "dgae-eps": "eps 0.01, not 0.0001", "qae-median": "kappa 0.5, not 0.4", "passk-ddof-0": "ddof 0, not 1",
+    "corpo-mean": "groups of equal scores get 0, not -", "gopo-by-position": "depend on the order of members", "arena-ddof-0": "ddof 0, not 1", "dgae-eps": "eps 0.01, not 0.0001", "qae-median": "kappa 0.5, not 0.4", "passk-ddof-0": "ddof 0, not 1",
     "rank-gopo": "depend on the order of members", "reinforce-running-baseline": "the program remembers", "grpo-running-deviation": "the program remembers",
     "rank-by-position": "of equal scores the earlier one ranks higher", "rank-lowest": "share their lowest rank", "rank-highest": "share their highest rank", "rank-dense": "ranks count different scores alone",
     "rank-ddof-1": "ddof 1, not 0", "maxrl-origin": "scores 0..K-1, not 1..K", "maxrl-deviation": "divided by the standard deviation", "maxrl-eps": "eps 0.01, not 1e-06",
