@@ -74,7 +74,7 @@ for name, word in (("grpo-verl", "grpo:verl"), ("odrpo-gini-median-grpo-paper", 
 for name, word in (("grpo-eps-in-root", "grpo:trl"), ("odrpo-upper-median", "odrpo-gini-median(grpo):paper"), ("rank-lowest", "rank-grpo:paper"), ("whiten-ddof-0", "odrpo(grpo):trl --whitened"), ("grpo-sign", "grpo:paper")):
     any_word = conform(command(name), "--as", "any")
     check(any_word["as"] == word and any(NAMED[name] in cause for cause in any_word["causes"]), f"{name}: {any_word['as']}: {any_word['causes']}")
-check(found["maxrl-deviation"]["same_as"] == ["grpo:verl"], "what it is instead")
+check(found["maxrl-deviation"]["same_as"] == ["grpo:verl", "grpo:skyrl"], "what it is instead")
 
 # --- the expected gradient: a sum over all qualities and scores of a group
 right, wrong = found["grpo-verl"]["gradients"], found["grpo-deviation-of-others"]["gradients"]
