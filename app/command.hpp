@@ -190,6 +190,14 @@ struct JudgeAdviseOptions {
 };
 int judge_advise(const JudgeAdviseOptions&);
 
+/// Keys of [estimator.NAME] as flags; unset and empty = EstimatorConfig's.
+struct FormKeyFlags {
+  std::optional<int> ddof, origin, k;
+  std::optional<double> eps, kappa, r_min;
+  std::string median;
+  std::vector<std::string> values;  ///< R_1..R_K
+};
+
 struct ExportEstimatorOptions {
   std::string output;                         ///< .py, of posterior estimators also .json
   std::string estimator = "posterior(grpo)";  ///< a word of whole_catalogue()
@@ -202,12 +210,9 @@ struct ExportEstimatorOptions {
   std::string prior;              ///< a word of prior_words; empty = EstimatorConfig's
   std::optional<double> keep;     ///< none = EstimatorConfig's
   std::string floor;              ///< "posterior" or levels; empty = EstimatorConfig's
-  // of the others; none and empty = EstimatorConfig's
-  std::string compat, median;
-  std::optional<int> ddof, origin, k;
-  std::optional<double> kappa, r_min;
-  std::optional<double> eps;
-  std::vector<std::string> values;  ///< R_1..R_K
+  // of the others
+  std::string compat;  ///< empty = paper
+  FormKeyFlags keys;
 };
 int export_estimator(const ExportEstimatorOptions&);
 
@@ -252,12 +257,9 @@ struct ConformOptions {
   std::string command;                ///< the program that is compared
   std::string as;                     ///< "grpo:verl", "grpo" (of the paper), "any"
   bool whitened = false;              ///< its answers are whitened as the system does it
-  bool whole = false;                 ///< it takes whole scores alone
-  int levels = 10;
-  std::string median;                 ///< as the keys of [estimator.NAME]; empty, 1, 0 = not given
-  int origin = 1, k = 0, ddof = 0;
-  double eps = 0;
-  std::optional<double> kappa, r_min;
+  std::string scores;                 ///< word of asked_score_words; empty = any
+  std::optional<int> levels;          ///< unset = 10, or as many as there are values
+  FormKeyFlags keys;
   double deadline = 60;               ///< seconds for each answer
   bool json = false;
   std::string junit;                  ///< file; empty = none

@@ -32,7 +32,7 @@ constexpr Convention of_paper(const FormRow& r) {
       levels_source};
 }
 
-// Conventions read from the systems' source code, mid 2026. Columns as in struct Convention.
+// Conventions read from the systems' source code, mid to late 2026. Columns as in struct Convention.
 constexpr Convention systems[] = {
     {Compat::verl, Form::reinforce, group, Divisor::none, 0, 0, reward, false, masked_whiten, "reinforce++_baseline of core_algos.py", none,
      ""},
@@ -42,29 +42,51 @@ constexpr Convention systems[] = {
     {Compat::verl, Form::grpo_passk, Centre::second, Divisor::deviation, 1, 1e-6, zero, false, none, "grpo_passk of core_algos.py:471", none,
      ""},
 
-    {Compat::trl, Form::reinforce, group, Divisor::none, 0, 0, zero, false, none, "scale \"none\" of grpo_trainer.py:2681-2708", none, ""},
-    {Compat::trl, Form::rloo, others, Divisor::none, 0, 0, zero, false, none, "rloo_trainer.py:1547-1558", none, ""},
-    {Compat::trl, Form::grpo, group, Divisor::deviation, 1, 1e-4, zero, false, none, "scale \"group\" of grpo_trainer.py:2681-2708",
-     added_1e_4, "normalize_then_sum of grpo_trainer.py:2710-2720"},
+    {Compat::trl, Form::reinforce, group, Divisor::none, 0, 0, zero, false, none, "scale \"none\" of grpo_trainer.py:2764-2788", none, ""},
+    {Compat::trl, Form::rloo, others, Divisor::none, 0, 0, zero, false, none, "rloo_trainer.py:1675-1699", none, ""},
+    {Compat::trl, Form::grpo, group, Divisor::deviation, 1, 1e-4, zero, false, none, "scale \"group\" of grpo_trainer.py:2764-2788",
+     added_1e_4, "normalize_then_sum of grpo_trainer.py:2790-2800"},
 
+    // The guard of pull request #4158 (sd > 0, and the others not all equal) is what this row has had: deviations are exact here, so the
+    // two conditions are one.
     {Compat::nemo, Form::reinforce, group, Divisor::none, 0, 0, zero, false, clamped, "reinforce++ of advantage_estimator.py:233-265", none,
      ""},
     {Compat::nemo, Form::grpo, others, Divisor::others_deviation, 1, 1e-6, zero, false, none,
-     "grpo of utils.py:149-196 and advantage_estimator.py:82-96", sample, "gdpo of advantage_estimator.py:156-190"},
+     "grpo of utils.py:149-196 and advantage_estimator.py:82-96; so too with the guard of pull request #4158", sample,
+     "gdpo of advantage_estimator.py:156-190; so too with the guard of pull request #4158"},
 
-    {Compat::openrlhf, Form::reinforce, group, Divisor::none, 0, 0, zero, false, none, "dr_grpo of experience_maker.py:264-270", none, ""},
-    {Compat::openrlhf, Form::rloo, others, Divisor::none, 0, 0, zero, false, none, "rloo of experience_maker.py:264-270", none, ""},
-    {Compat::openrlhf, Form::grpo, group, Divisor::deviation, 1, 1e-9, zero, false, none, "group_norm of experience_maker.py:264-270", none,
-     "group_norm of experience_maker.py:264-270 at every level"},
+    {Compat::openrlhf, Form::reinforce, group, Divisor::none, 0, 0, zero, false, none, "dr_grpo of experience_maker.py:268-274", none, ""},
+    {Compat::openrlhf, Form::rloo, others, Divisor::none, 0, 0, zero, false, none,
+     "rloo of experience_maker.py:268-274, where a group of one gets NaN", none, ""},
+    {Compat::openrlhf, Form::grpo, group, Divisor::deviation, 1, 1e-9, zero, false, none,
+     "group_norm of experience_maker.py:268-274, where a group of one gets NaN", none,
+     "group_norm of experience_maker.py:268-274 at every level"},
 
     {Compat::maxrl_reference, Form::maxrl, group, Divisor::mean, 0, 1e-6, Single::over_eps, false, none, "maxrl of core_algos.py:402-441",
      none, "maxrl of core_algos.py:402-441 at every level"},
-    {Compat::skyrl, Form::maxrl, group, Divisor::mean, 0, 1e-6, reward, false, none, "maxrl of ppo_utils.py:1397-1428", none,
-     "maxrl of ppo_utils.py:1397-1428 at every level"},
-    {Compat::prime, Form::maxrl, group, Divisor::mean, 0, 0, zero, true, none, "max_rl", none, "max_rl at every level"},
+
+    {Compat::skyrl, Form::rloo, others, Divisor::none, 0, 0, zero, false, none, "rloo of ppo_utils.py:1202-1252", none, ""},
+    {Compat::skyrl, Form::grpo, group, Divisor::deviation, 1, 1e-6, reward, false, none, "grpo of ppo_utils.py:1286-1336", none,
+     "grpo of ppo_utils.py:1286-1336 at every level"},
+    {Compat::skyrl, Form::maxrl, group, Divisor::mean, 0, 1e-6, reward, false, none, "maxrl of ppo_utils.py:1339-1371", none,
+     "maxrl of ppo_utils.py:1339-1371 at every level"},
+
+    {Compat::prime, Form::grpo, group, Divisor::none, 0, 0, zero, false, none, "algo/grpo.py:30", none, ""},
+    {Compat::prime, Form::maxrl, group, Divisor::mean, 0, 0, zero, true, none, "algo/max_rl.py:26", none,
+     "algo/max_rl.py:26 at every level"},
 
     {Compat::gdpo, Form::grpo, group, Divisor::deviation, 1, 1e-4, zero, false, added_1e_4,
      "trl fork, grpo_trainer.py:1226-1248, one reward", added_1e_4, "trl fork, grpo_trainer.py:1226-1248"},
+
+    {Compat::tinker, Form::grpo, group, Divisor::none, 0, 0, zero, false, none, "compute_advantages of rl/data_processing.py:23-42", none,
+     ""},
+
+    {Compat::relax, Form::reinforce, group, Divisor::none, 0, 0, zero, false, clamped,
+     "reinforce_plus_plus_baseline: algorithms/rewards.py:70-72, whitened as pull request #202 says", none, ""},
+    {Compat::relax, Form::rloo, others, Divisor::none, 0, 0, zero, false, none, "group_leave_one_out of algorithms/rewards.py", none, ""},
+    {Compat::relax, Form::grpo, group, Divisor::deviation, 1, 1e-6, zero, false, none,
+     "group_mean_std of algorithms/rewards.py:49-80, where a group of one gets NaN", added_1e_4,
+     "gdpo of pull request #277, open when it was read", 1e-4},
 };
 
 constexpr auto table = [] {
@@ -115,6 +137,8 @@ std::optional<CompatRefusal> refused_convention(const EstimatorConfig& c) {
   }
   if (c.origin == 0 && !reads_key(c.form, FormKeys::origin))
     return CompatRefusal{"origin", "origin = 0 is for maxrl: only maxrl depends on the origin, not " + estimator_word(c)};
+  if (c.posterior && c.form == Form::grpo && c.floor.value_or(0) != 0 && find_row(c)->divisor == Divisor::none)
+    return CompatRefusal{"floor", "floor has no effect under compat \"" + system + "\", whose grpo divides by nothing"};
   return std::nullopt;
 }
 
@@ -126,10 +150,15 @@ std::optional<std::string> compat_refusal(const EstimatorConfig& c) {
 Convention convention_of(const EstimatorConfig& c) {
   if (const auto refusal = compat_refusal(c)) throw Failure(Exit::limits, *refusal);
   Convention row = *find_row(c);
+  if (has_norm(c.form)) row.eps = row.levels_eps.value_or(row.eps);
   if (c.compat != Compat::paper) return row;
   if (reads_key(c.form, FormKeys::ddof)) row.ddof = c.ddof;
   row.eps = c.eps;
   return row;
+}
+
+Form followed_form(const EstimatorConfig& c) {
+  return c.form == Form::grpo && convention_of(c).divisor == Divisor::none ? Form::reinforce : c.form;
 }
 
 double single_factor(const Convention& convention) {

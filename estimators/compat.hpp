@@ -36,7 +36,7 @@ enum class Single { zero, reward, over_eps };
 /// odrpo-bitwise to every bit. The reward is then the indicator 1[r >= k], or the bit.
 struct Convention {
   Compat system;
-  Form form;  ///< reinforce, rloo, grpo or maxrl; for `paper` every form that takes no norm
+  Form form;  ///< reinforce, rloo, grpo or maxrl, by the system's name (prime's and tinker's grpo divides by nothing); for `paper` every form that takes no norm
   Centre centre;
   Divisor divisor;
   int ddof;
@@ -47,16 +47,17 @@ struct Convention {
   std::string_view source;         ///< the function of the system's code that computes the form
   Whitening after_levels;          ///< how the system whitens the batch after odrpo with this norm
   std::string_view levels_source;  ///< the code that sums the form over levels; empty: the system has none
+  std::optional<double> levels_eps = {};  ///< eps at the levels, where it is not `eps`
 };
 
 /// All conventions, those of `paper` first.
 std::span<const Convention> conventions();
 
 /// The reason why a config cannot follow its `compat`; nullopt if it can. Reasons: the system has no such form; the config sets `ddof` or
-/// `eps`, which the system fixes; or it sets `origin` = 0, which has no effect on the form.
+/// `eps`, which the system fixes; or it sets `origin` = 0 or a `floor`, which has no effect on the form.
 std::optional<std::string> compat_refusal(const EstimatorConfig& config);
 
-/// The reason of compat_refusal() with the key that causes it: compat, ddof, eps or origin.
+/// The reason of compat_refusal() with the key that causes it: compat, ddof, eps, origin or floor.
 struct CompatRefusal {
   std::string_view key;
   std::string reason;
@@ -65,6 +66,9 @@ std::optional<CompatRefusal> refused_convention(const EstimatorConfig& config);
 
 /// The convention that a config follows; `paper` takes ddof and eps from the config. Throws Failure with the text of compat_refusal().
 Convention convention_of(const EstimatorConfig& config);
+
+/// The form whose formula the config follows: `reinforce` where the system's grpo divides by nothing. Throws as convention_of().
+Form followed_form(const EstimatorConfig& config);
 
 /// Returns how the config's convention divides what a level (Basis::level) or bit (Basis::bit) adds. Throws as convention_of().
 LevelRule level_rule(const EstimatorConfig& config);

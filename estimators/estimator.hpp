@@ -235,7 +235,7 @@ inline constexpr Word<RunningKind> running_words[] = {
 };
 
 /// The system whose conventions an estimator follows (estimators/compat.hpp; docs/reference/estimators.md lists them).
-enum class Compat { paper, verl, trl, nemo, openrlhf, maxrl_reference, skyrl, prime, gdpo };
+enum class Compat { paper, verl, trl, nemo, openrlhf, maxrl_reference, skyrl, prime, gdpo, tinker, relax };
 inline constexpr Word<Compat> compat_words[] = {
     {Compat::paper, "paper", "the paper's theory: population sigma, no eps unless `ddof` and `eps` say otherwise"},
     {Compat::verl, "verl", "verl"},
@@ -246,6 +246,8 @@ inline constexpr Word<Compat> compat_words[] = {
     {Compat::skyrl, "skyrl", "SkyRL"},
     {Compat::prime, "prime", "prime-rl"},
     {Compat::gdpo, "gdpo", "the GDPO authors' code (its TRL fork)"},
+    {Compat::tinker, "tinker", "the Tinker cookbook: its GRPO subtracts the mean and divides by nothing"},
+    {Compat::relax, "relax", "Relax (redai-studio)"},
 };
 
 /// How the prior of posterior scores, P(state of a prompt), changes while a run trains (docs/posterior.md).

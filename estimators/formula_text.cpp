@@ -37,6 +37,7 @@ std::string median_text(const EstimatorConfig& c) {
 std::string floor_text(const EstimatorConfig& c) {
   if (!divides_by_deviation(c.form) || c.floor == 0.0) return "";
   const Convention row = convention_of(c);
+  if (followed_form(c) == Form::reinforce) return "";
   const std::string divisor = row.centre == Centre::median ? "MAD" : row.divisor == Divisor::others_deviation ? "sd of others" : "sigma";
   const std::string floor = c.floor ? number(*c.floor) + "^2" : "mean Var(q - mean q | scores)";
   return ", sqrt(" + divisor + "^2 + " + floor + ") in place of " + divisor;
@@ -95,7 +96,8 @@ std::string estimator_formula(const EstimatorConfig& c) {
   if (!has_norm(c.form)) {
     if (others) return "A = (r - " + over_others + worth + system;
     std::string text = "A = ";
-    for (std::string_view rest = row_of(c.form).formula; !rest.empty();) {
+    const Form followed = followed_form(c);
+    for (std::string_view rest = row_of(followed).formula; !rest.empty();) {
       const std::size_t open = std::min(rest.find('{'), rest.size()), close = std::min(rest.find('}'), rest.size());
       text += rest.substr(0, open);
       if (open < rest.size()) text += over(rest.substr(open + 1, close - open - 1));
@@ -104,7 +106,7 @@ std::string estimator_formula(const EstimatorConfig& c) {
     for (const auto& [key, value] : {std::pair(std::string_view("[k]"), std::to_string(c.k)), std::pair(std::string_view("[kappa]"), number(c.kappa)),
                                      std::pair(std::string_view("[r_min]"), number(c.r_min))})
       if (const std::size_t at = text.find(key); at != std::string::npos) text.replace(at, key.size(), value);
-    if (reads_key(c.form, FormKeys::ddof)) text += ", sigma with ddof " + std::to_string(row.ddof);
+    if (reads_key(followed, FormKeys::ddof)) text += ", sigma with ddof " + std::to_string(row.ddof);
     if (c.origin == 0 && !spaced) text += ", r - 1 in place of r";
     if (row.guard) text += ", zeros when mu <= 0";
     if (spaced && levels) text += ", level k times Delta_k";

@@ -123,7 +123,8 @@ def picks(n, resamples, seed=1, stratum=0):
 
 
 # --- estimators
-# A system's own: ddof and eps of the deviation (others: of a member's others), eps of MaxRL's mean. single: what a group of one gets per unit of reward.
+# A system's own: ddof and eps of the deviation (others: of a member's others; none: its grpo divides by nothing), eps at the levels where it is another, eps of MaxRL's
+# mean. single: what a group of one gets per unit of reward.
 SYSTEMS = {
     "paper": {"ddof": 0, "eps": 0, "mean_eps": 0, "guard": True, "single": 0},
     "verl": {"ddof": 1, "eps": 1e-6, "single": 1},
@@ -132,20 +133,22 @@ SYSTEMS = {
     "openrlhf": {"ddof": 1, "eps": 1e-9, "single": 0},
     "gdpo": {"ddof": 1, "eps": 1e-4, "single": 0},
     "maxrl-reference": {"mean_eps": 1e-6, "single": 1e6},
-    "skyrl": {"mean_eps": 1e-6, "single": 1},
-    "prime": {"mean_eps": 0, "guard": True, "single": 0},
+    "skyrl": {"ddof": 1, "eps": 1e-6, "mean_eps": 1e-6, "single": {"rloo": 0}},
+    "prime": {"none": True, "mean_eps": 0, "guard": True, "single": 0},
+    "tinker": {"none": True, "single": 0},
+    "relax": {"ddof": 1, "eps": 1e-6, "levels_eps": 1e-4, "single": 0},
 }
 
 
-def cardinal(form, x, system="paper"):
+def cardinal(form, x, system="paper", levels=False):
     """x - mean, by nothing (reinforce), its deviation (grpo) or its mean (maxrl); x - mean of others (rloo)."""
     rule = SYSTEMS[system]
     if len(x) == 1:
-        return [rule["single"] * x[0]]
+        return [(rule["single"].get(form, 1) if isinstance(rule["single"], dict) else rule["single"]) * x[0]]
     if len(set(x)) == 1:
         return [0.0] * len(x)
     others = [x[:i] + x[i + 1:] for i in range(len(x))]
-    if form == "reinforce":
+    if form == "reinforce" or (form == "grpo" and rule.get("none")):
         return [y - mean(x) for y in x]
     if form == "rloo":
         return [y - mean(o) for y, o in zip(x, others)]
@@ -156,7 +159,8 @@ def cardinal(form, x, system="paper"):
     if rule.get("others"):
         spreads = [deviation(o) for o in others]
         return [(y - mean(o)) / (sd + rule["eps"] if sd > 1e-12 else 1) for y, o, sd in zip(x, others, spreads)]
-    return [(y - mean(x)) / (deviation(x, rule["ddof"]) + rule["eps"]) for y in x]
+    eps = rule.get("levels_eps", rule["eps"]) if levels else rule["eps"]
+    return [(y - mean(x)) / (deviation(x, rule["ddof"]) + eps) for y in x]
 
 
 def worth(score, values):
@@ -213,7 +217,7 @@ def advantages(word, r, values=None, system="paper"):
         at = [0, *(values or range(1, max(int(max(r)), 1) + 1))]
         reached = [[float(x >= k) for x in r] for k in range(1, len(at))]
         parts = [((at[k] - at[k - 1]) * level_weight(weight, k, mean(x), median), x) for k, x in enumerate(reached, 1)]
-    return [math.fsum(column) for column in zip(*([w * a for a in cardinal(norm, x, system)] for w, x in parts))]
+    return [math.fsum(column) for column in zip(*([w * a for a in cardinal(norm, x, system, levels=True)] for w, x in parts))]
 
 
 def log_objective(p, m):

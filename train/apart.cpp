@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <new>
 
 #include "config/spec.hpp"
@@ -67,17 +68,18 @@ void write_all(int fd, std::string_view bytes) {
   }
 }
 
-/// Reads what is there; false at the end of the pipe.
+/// Reads what is there, and keeps the last `most` bytes; false at the end of the pipe.
 bool read_some(int fd, std::string& to, std::size_t most) {
   char bytes[65536];
   const ssize_t got = read(fd, bytes, sizeof bytes);
   if (got == 0) return false;
-  if (got > 0 && to.size() < most) to.append(bytes, static_cast<std::size_t>(got));
+  if (got > 0) to.append(bytes, static_cast<std::size_t>(got));
+  if (to.size() > most) to.erase(0, to.size() - most);
   return true;
 }
 
 std::string last_words(const std::string& errors) {
-  return errors.empty() ? "" : "; its stderr: " + printable_line(errors.substr(0, 300));
+  return errors.empty() ? "" : "; its stderr ends: " + printable_line(errors.substr(errors.size() > 300 ? errors.size() - 300 : 0));
 }
 
 }  // namespace
@@ -87,6 +89,7 @@ RunRecord train_apart(const RunSpec& spec, const std::atomic<bool>& stop, double
   Pipe record, out, error;
   for (const Pipe* pipe : {&record, &out, &error})
     if (pipe->read < 0) throw StartFailure("cannot make a pipe", errno);
+  std::fflush(stdout);  // or the child would print it once more
   const pid_t child = fork_child(SIG_DFL, [&] {
     setpgid(0, 0);
     dup2(out.write, 1), dup2(error.write, 2);
@@ -94,6 +97,7 @@ RunRecord train_apart(const RunSpec& spec, const std::atomic<bool>& stop, double
   if (child < 0) throw StartFailure("cannot start a process for " + spec.id, errno);
   if (child == 0) {
     RunRecord made = trained_or_failed(spec, [&] { return train(*steps); });
+    std::fflush(stdout);
     Saving to;
     keep_record(to, made);
     write_all(record.write, to.bytes);

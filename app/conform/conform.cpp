@@ -11,6 +11,7 @@
 #include "app/command.hpp"
 #include "app/explain/explain_group.hpp"
 #include "app/flags/flag_values.hpp"
+#include "app/flags/form_keys.hpp"
 #include "estimators/conformance/conformance.hpp"
 #include "estimators/formula_text.hpp"
 #include "estimators/outside/program.hpp"
@@ -30,6 +31,7 @@ namespace {
 /// The estimator of --as: a word, and a convention after the last colon.
 EstimatorConfig read_as(const ConformOptions& o) {
   const std::size_t colon = o.as.rfind(':');
+  if (o.as.starts_with("any:") || o.as.ends_with(":any")) fail(Exit::usage, "--as {}: any alone tries every word under every convention", shown(o.as));
   const std::string word = o.as.substr(0, colon), system = colon == std::string::npos ? "paper" : o.as.substr(colon + 1);
   const auto parsed = parse_estimator(word);
   if (!parsed) fail(Exit::usage, "--as: there is no estimator \"{}\" (`list estimators` has them all){}", shown(word), did_you_mean(word, estimator_catalogue()));
@@ -39,21 +41,8 @@ EstimatorConfig read_as(const ConformOptions& o) {
   config.compat = *compat;
   if (config.posterior)
     fail(Exit::usage, "--as {}: posterior scores depend on a judge, and their prior on the batches before; what `export-estimator` writes is compared with `compute` instead", shown(o.as));
-  const auto set = [&](bool given, FormKeys key, std::string_view flag, auto edit) {
-    if (!given) return;
-    if (!reads_key(config.form, key)) fail(Exit::usage, "{}: {} does not read it", flag, estimator_word(config));
-    edit();
-  };
-  if (!o.median.empty() && !reads_median(config.weight)) fail(Exit::usage, "--median: only the weight gini-median reads it, not {}", estimator_word(config));
-  set(!o.median.empty(), FormKeys::median, "--median", [&] { config.median = word_or_refuse("--median", median_words, o.median); });
-  if (config.median == MedianRule::running) fail(Exit::usage, "--median running: it depends on the batches before; a program is compared batch by batch");
-  set(o.origin != 1, FormKeys::origin, "--origin", [&] { config.origin = o.origin; });
-  set(o.k != 0, FormKeys::k, "--k", [&] { config.k = o.k; });
-  set(o.kappa.has_value(), FormKeys::kappa, "--kappa", [&] { config.kappa = *o.kappa; });
-  set(o.r_min.has_value(), FormKeys::r_min, "--r-min", [&] { config.r_min = *o.r_min; });
-  set(o.ddof != 0, FormKeys::ddof, "--ddof", [&] { config.ddof = o.ddof; });
-  set(o.eps != 0, FormKeys::eps, "--eps", [&] { config.eps = o.eps; });
   if (const auto refusal = compat_refusal(config)) fail(Exit::usage, "--as {}: {}", shown(o.as), *refusal);
+  set_form_keys(o.keys, config);
   if (o.whitened && !whitening_after(config).on) fail(Exit::usage, "--whitened: {} does not whiten the batch after {}", system, estimator_word(config));
   return config;
 }
@@ -61,9 +50,9 @@ EstimatorConfig read_as(const ConformOptions& o) {
 /// A program that is started again after it failed. Its answers may depend on anything: what they depend on is found out here.
 class Restarted {
  public:
-  explicit Restarted(const ConformOptions& o) {
+  Restarted(const ConformOptions& o, int levels) {
     config_.outside = Outside::command, config_.command = o.command, config_.deadline = o.deadline, config_.state = OutsideState::run;
-    levels_ = o.levels;
+    levels_ = levels;
     start();
     introduction_ = program_->introduction();
   }
@@ -90,8 +79,11 @@ std::string numbers(std::span<const double> values) {
   return text;
 }
 
-/// True if `explain` can show the group: it takes rewards 0..most_explained_level, and some are there.
+/// True if `explain` can show the group: it takes rewards 0..most_explained_level, and has flags for some keys.
 bool is_explainable(const Conformance& c, const CheckResult& check) {
+  const EstimatorConfig& config = *c.closest;
+  const EstimatorConfig usual = estimator_named(estimator_word(config));
+  if (config.ddof != usual.ddof || config.eps != usual.eps || (reads_key(config.form, FormKeys::k) && std::ssize(check.first->scores) <= config.k)) return false;
   const auto explained = [](double s) { return s != s || (s >= 0 && s <= most_explained_level); };
   const DifferentGroup& group = *check.first;
   bool any = false, all = true;  // a score; an answer for each
@@ -120,7 +112,7 @@ std::string group_text(const Conformance& c, const ConformOptions& o, const Chec
   ExplainOptions options;
   std::string rewards;
   std::vector<double> answered;
-  double highest = o.levels;
+  double highest = c.levels;
   for (std::size_t i = 0; i < group.scores.size(); ++i) {
     const double s = group.scores[i];
     if (s != s) continue;
@@ -130,6 +122,7 @@ std::string group_text(const Conformance& c, const ConformOptions& o, const Chec
   options.rewards = {rewards}, options.levels = static_cast<int>(std::ceil(highest));
   options.estimators = {estimator_word(*c.closest)}, options.compat = {std::string(word_of<Compat>(compat_words, c.closest->compat))};
   options.origin = c.closest->origin;
+  for (const double value : c.closest->values) options.values.push_back(fmt::format("{}", value));
   if (reads_key(c.closest->form, FormKeys::k)) options.k = c.closest->k;
   if (reads_key(c.closest->form, FormKeys::kappa)) options.kappa = c.closest->kappa;
   if (reads_key(c.closest->form, FormKeys::r_min)) options.r_min = c.closest->r_min;
@@ -144,12 +137,14 @@ std::string group_text(const Conformance& c, const ConformOptions& o, const Chec
 
 std::string verdict(const Conformance& c, const ConformOptions& o) {
   int groups = 0, different = 0;
-  double worst = 0;
-  for (const CheckResult& check : c.checks) groups += check.groups, different += check.different, worst = std::max(worst, check.worst);
-  if (c.conforms) return fmt::format("yes: the answers are those of {} ({} groups)", o.any() ? joined(c.same, [](const std::string& s) { return s; }) : c.as, groups);
+  for (const CheckResult& check : c.checks) groups += check.groups, different += check.different;
+  if (c.conforms) return fmt::format("yes: the answers are those of {} ({} groups)", o.any() ? joined(c.same) : c.as, groups);
   if (o.any()) return fmt::format("no: the answers are those of no word; nearest is {}, from which {} of {} groups differ", c.as, different, groups);
   return fmt::format("no: the answers are not those of {}: {} of {} groups differ", c.as, different, groups);
 }
+
+/// A number, "-" for NaN.
+std::string cell(double x) { return x != x ? "-" : fmt::format("{:.4f}", x); }
 
 std::string text_of(const Conformance& c, const ConformOptions& o) {
   std::string out = paragraph(fmt::format("{} as {}", printable_line(o.command), c.as), 0, 2) +
@@ -159,28 +154,30 @@ std::string text_of(const Conformance& c, const ConformOptions& o) {
     out += fmt::format("{:<20}{:>8}{:>9}{}\n", row_of(check.check).name, check.groups, check.different, check.different == 0 ? "" : fmt::format("{:>11}", std::isinf(check.worst) ? "no answer" : fmt::format("{:.2g}", check.worst)));
   if (!c.gradients.empty()) {
     out += fmt::format("\n{:<32}{:<12}{:>10}{:>8}{:>8}\n", "EXPECTED GRADIENT, judge", "policy", "differs", "cosine", "length");
-    for (const ExpectedGradient& g : c.gradients) out += fmt::format("{:<32}{:<12}{:>10.2g}{:>8.4f}{:>8.4f}\n", g.judge, g.policy, g.difference < 1e-9 ? 0 : g.difference, g.cosine, g.length);
+    for (const ExpectedGradient& g : c.gradients) out += fmt::format("{:<32}{:<12}{:>10}{:>8}{:>8}\n", g.judge, g.policy, g.difference != g.difference ? "-" : fmt::format("{:.2g}", g.difference < 1e-9 ? 0 : g.difference), cell(g.cosine), cell(g.length));
   }
   out += '\n' + paragraph(verdict(c, o), 0, 4);
   for (const std::string& cause : c.causes) out += paragraph("- " + printable_line(cause), 2, 4);
-  if (!c.conforms && !c.same.empty()) out += paragraph("They are those of " + joined(c.same, [](const std::string& s) { return s; }) + ".", 0, 2);
+  if (!c.conforms && !c.same.empty()) out += paragraph("They are those of " + joined(c.same) + ".", 0, 2);
   if (const CheckResult* check = shown_check(c)) out += group_text(c, o, *check);
   return out;
 }
 
-/// Numbers of JSON: none for NaN and infinity.
+/// A number of JSON; null for NaN and infinity.
+Json number_json(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
+
 Json list_json(std::span<const double> values) {
   Json out = Json::array();
-  for (const double x : values) out.push_back(std::isfinite(x) ? Json(x) : Json(nullptr));
+  for (const double x : values) out.push_back(number_json(x));
   return out;
 }
 
 std::string json_of(const Conformance& c, const ConformOptions& o, const std::string& introduction) {
-  Json out = {{"command", o.command}, {"introduction", introduction}, {"as", c.as}, {"formula", c.formula}, {"conforms", c.conforms}, {"whitened", c.whitened}, {"levels", o.levels}};
+  Json out = {{"command", o.command}, {"introduction", introduction}, {"as", c.as}, {"formula", c.formula}, {"conforms", c.conforms}, {"whitened", c.whitened}, {"levels", c.levels}};
   out["checks"] = Json::array();
   for (const CheckResult& check : c.checks) {
     Json one = {{"check", row_of(check.check).name}, {"about", row_of(check.check).about}, {"groups", check.groups}, {"differ", check.different}};
-    one["largest"] = std::isfinite(check.worst) ? Json(check.worst) : Json(nullptr);
+    one["largest"] = number_json(check.worst);
     if (!check.failure.empty()) one["failure"] = check.failure;
     if (!check.cause.empty()) one["cause"] = check.cause;
     if (check.first) one["first"] = {{"scores", list_json(check.first->scores)}, {"expected", list_json(check.first->expected)}, {"answered", list_json(check.first->answered)}};
@@ -188,7 +185,7 @@ std::string json_of(const Conformance& c, const ConformOptions& o, const std::st
   }
   out["gradients"] = Json::array();
   for (const ExpectedGradient& g : c.gradients)
-    out["gradients"].push_back({{"judge", g.judge}, {"policy", g.policy}, {"answered", g.answered}, {"expected", g.expected}, {"difference", g.difference}, {"cosine", g.cosine}, {"length", g.length}});
+    out["gradients"].push_back({{"judge", g.judge}, {"policy", g.policy}, {"answered", g.answered}, {"expected", g.expected}, {"difference", number_json(g.difference)}, {"cosine", number_json(g.cosine)}, {"length", number_json(g.length)}});
   out["causes"] = c.causes, out["same_as"] = c.same, out["verdict"] = verdict(c, o);
   return out.dump(2) + "\n";
 }
@@ -200,8 +197,8 @@ std::string junit_of(const Conformance& c, const ConformOptions& o, double secon
   for (const CheckResult& check : c.checks) {
     const bool bad = check.different > 0 || !check.failure.empty();
     std::string sentence = fmt::format("{} of {} groups differ", check.different, check.groups);
-    add_item(sentence, printable_line(check.failure), ": ");
-    add_item(sentence, check.cause, ": ");
+    for (const std::string& more : {printable_line(check.failure), check.cause})
+      if (!more.empty()) sentence += ": " + more;
     findings.found.push_back({.name = std::string(row_of(check.check).name), .verdict = bad ? "different" : "same", .sentence = sentence, .failure = bad ? "different" : ""});
   }
   return findings_junit(findings);
@@ -211,13 +208,17 @@ std::string junit_of(const Conformance& c, const ConformOptions& o, double secon
 
 int conform(const ConformOptions& o) {
   if (!o.junit.empty()) check_output(o.junit, "");
-  ConformanceOptions options{.whitened = o.whitened, .levels = o.levels, .whole = o.whole};
+  ConformanceOptions options{.whitened = o.whitened};
+  if (!o.scores.empty()) options.scores = listed_word("--scores", asked_score_words, o.scores);
+  const FormKeyFlags& k = o.keys;
   if (!o.any()) options.as = read_as(o);
-  else if (o.whitened || !o.median.empty() || o.origin != 1 || o.k != 0 || o.kappa || o.r_min || o.ddof != 0 || o.eps != 0)
+  else if (o.whitened || k.ddof || k.eps || k.origin || k.k || k.kappa || k.r_min || !k.median.empty() || !k.values.empty())
     fail(Exit::usage, "--as any tries every word under every convention, whitened or not: name one to set its keys");
-  if (options.as && row_of(options.as->form).basis == Basis::bit) options.whole = true;
+  const int values = options.as ? static_cast<int>(options.as->values.size()) : 0;
+  options.levels = o.levels.value_or(values > 0 ? values : options.levels);
+  if (values > 0 && values != options.levels) fail(Exit::usage, "--values has {} values for the {} levels of --levels", values, options.levels);
   const double begin = now_seconds();
-  Restarted program(o);
+  Restarted program(o, options.levels);
   const Conformance found = conformance_of([&](const OutsideBatch& batch, std::span<double> out) { program.ask(batch, out); }, options);
   put(o.json ? json_of(found, o, program.introduction()) : text_of(found, o));
   if (!o.junit.empty()) write_output(o.junit, junit_of(found, o, now_seconds() - begin));

@@ -16,6 +16,7 @@
 #include "app/explain/explain_group.hpp"
 #include "app/export/score_module.hpp"
 #include "app/flags/flag_values.hpp"
+#include "app/flags/form_keys.hpp"
 #include "config/write/canonical.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/estimator.hpp"
@@ -119,16 +120,8 @@ void check_read(const ExportEstimatorOptions& o, const EstimatorConfig& c) {
   const auto only_if = [&](bool read, bool given, std::string_view flag) {
     if (given && !read) refuse(fmt::format("{} has no effect: {} does not read it", flag, word));
   };
-  const auto reads = [&](FormKeys key) { return !c.posterior && reads_key(c.form, key); };
   if (c.posterior && !o.compat.empty())
     refuse(fmt::format("--compat has no effect: the functions verl and trl of {} have the conventions of these trainers", word));
-  only_if(reads(FormKeys::ddof), o.ddof.has_value(), "--ddof");
-  only_if(reads(FormKeys::eps), o.eps.has_value(), "--eps");
-  only_if(reads(FormKeys::origin), o.origin.has_value(), "--origin");
-  only_if(reads(FormKeys::k), o.k.has_value(), "--k");
-  only_if(reads(FormKeys::kappa), o.kappa.has_value(), "--kappa");
-  only_if(reads(FormKeys::r_min), o.r_min.has_value(), "--r-min");
-  only_if(reads(FormKeys::median) && reads_median(c.weight), !o.median.empty(), "--median");
   if (!c.posterior && !o.rater.empty())
     refuse(fmt::format("RATER {}: {} is a function of the scores alone and has no model of a judge", printable_line(o.rater), word));
   only_if(c.posterior, o.group_size.has_value(), "--group-size");
@@ -137,26 +130,6 @@ void check_read(const ExportEstimatorOptions& o, const EstimatorConfig& c) {
   only_if(c.posterior, !o.prior.empty(), "--prior");
   only_if(c.posterior, o.keep.has_value(), "--keep");
   only_if(c.posterior, !o.floor.empty(), "--floor");
-}
-
-/// Sets the keys that the flags name. Refuses conventions and values that the estimator cannot have.
-void set_keys(const ExportEstimatorOptions& o, EstimatorConfig& c) {
-  if (!o.compat.empty()) c.compat = word_or_refuse("--compat", compat_words, o.compat);
-  for (const auto& [given, flag] : {std::pair(o.ddof.has_value(), "--ddof"), std::pair(o.eps.has_value(), "--eps")})
-    if (given && c.compat != Compat::paper)
-      refuse(fmt::format("{} cannot be given beside --compat {}, which sets it itself", flag, word_of<Compat>(compat_words, c.compat)));
-  if (!o.median.empty()) c.median = word_or_refuse("--median", median_words, o.median);
-  if (c.median == MedianRule::running)
-    refuse("--median running: the median of earlier batches is a state of the training, and the module keeps none; lower, mid or upper");
-  c.ddof = o.ddof.value_or(c.ddof);
-  c.eps = o.eps.value_or(c.eps);
-  c.origin = o.origin.value_or(c.origin);
-  c.k = o.k.value_or(c.k);
-  c.kappa = o.kappa.value_or(c.kappa);
-  c.r_min = o.r_min.value_or(c.r_min);
-  if (!o.values.empty()) c.values = read_numbers("--values", o.values);
-  if (const auto why = values_refusal(c)) refuse("--values: " + *why);
-  if (const auto why = compat_refusal(c)) refuse(*why);
 }
 
 void read_prior(const ExportEstimatorOptions& o, EstimatorConfig& estimator) {
@@ -209,7 +182,6 @@ std::string read_ending(const ExportEstimatorOptions& o, const EstimatorConfig& 
 Request read_request(const ExportEstimatorOptions& o, const EstimatorConfig& estimator) {
   Request r;
   r.estimator = estimator;
-  if (!o.values.empty()) refuse("--values: " + std::string(no_posterior_values));
   read_prior(o, r.estimator);
   set_floor(o, r.estimator);
   r.group_size = o.group_size.value_or(r.group_size);
@@ -310,10 +282,11 @@ std::string python_module(const ExportEstimatorOptions& o, const Request& r, con
 int export_estimator(const ExportEstimatorOptions& o) {
   EstimatorConfig estimator = read_estimator(o.estimator);
   check_read(o, estimator);
+  if (!o.compat.empty()) estimator.compat = word_or_refuse("--compat", compat_words, o.compat);
+  set_form_keys(o.keys, estimator);
   const std::string ending = read_ending(o, estimator);
   std::optional<Request> posterior;
   if (estimator.posterior) posterior = read_request(o, estimator);
-  else set_keys(o, estimator);
   check_output(o.output, o.rater);
   if (!o.force) check_replaced(o.output);
   if (posterior) {

@@ -25,8 +25,8 @@ namespace {
 std::set<std::string> words_of(const EstimatorConfig& c) {
   const Convention row = convention_of(c);
   const Whitening after = whitening_after(c);
-  std::set<std::string> words{std::string(row_of(c.form).word), c.values.empty() ? "plain" : "values", fmt::format("origin-{}", c.origin),
-                              row.guard ? "guard" : "no-guard"};
+  std::set<std::string> words{std::string(row_of(followed_form(c)).word), c.values.empty() ? "plain" : "values",
+                              fmt::format("origin-{}", c.origin), row.guard ? "guard" : "no-guard"};
   if (row.divisor == Divisor::deviation || row.divisor == Divisor::place_deviation) words.insert("deviation");
   if (row.divisor == Divisor::others_deviation) words.insert("others");
   if (row.divisor == Divisor::mean) words.insert("mean");

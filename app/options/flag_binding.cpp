@@ -155,20 +155,31 @@ void centre_options(CLI::App& app, std::optional<double>& kappa, std::optional<d
   app.add_option("--r-min", r_min, "of corpo: the lowest acceptable score (default 1)")->type_name("R");
 }
 
+namespace {
+
+void form_key_options(CLI::App& app, FormKeyFlags& keys) {
+  app.add_option("--ddof", keys.ddof, "of forms with a standard deviation: variances divide by G - ddof (default: the form's)")->check(whole(0, 1))->type_name("0|1");
+  app.add_option("--eps", keys.eps, "added to the divisor, of odrpo to every level's (default: the form's, mostly 0)")->check(share())->type_name("EPS");
+  app.add_option("--origin", keys.origin, "of maxrl: scores as given (1, default) or less one (0)")->check(whole(0, 1))->type_name("0|1");
+  app.add_option("--median", keys.median, "what gini-median reads: lower (default), mid or upper")->type_name("RULE");
+  app.add_option("--k", keys.k, "of forms that compare subsets of the group, as max-at-k: their size (default 2)")
+      ->check(whole(2, 254))
+      ->type_name("N");
+  centre_options(app, keys.kappa, keys.r_min);
+  repeated(app, "--values", keys.values, "what the levels are worth, ascending, e.g. 1,2,12 (default: 1..K)", "R,R");
+}
+
+}  // namespace
+
 void conform_options(CLI::App& c, ConformOptions& o) {
   c.add_option("--command", o.command, "the program, with its arguments, as `command` of a suite names it (docs/own-estimator.md)")->required()->type_name("CMD");
   c.add_option("--as", o.as, "word of `list estimators` and, after a colon, of `list compat`: grpo:verl (default convention: paper); any = whatever fits")
       ->required()
       ->type_name("WORD:SYSTEM");
   c.add_flag("--whitened", o.whitened, "its answers are whitened as the system does it after this estimator");
-  c.add_flag("--whole", o.whole, "it takes whole scores 0..K alone: no others are sent");
+  c.add_option("--scores", o.scores, "those that it takes: any (default), in-range (integers and reals 0..K) or integer (0..K)")->type_name("WORD");
   c.add_option("--levels", o.levels, "K (default 10)")->check(whole(2, 100))->type_name("K");
-  c.add_option("--median", o.median, "of gini-median: lower (default), mid or upper")->type_name("RULE");
-  c.add_option("--origin", o.origin, "of maxrl: scores as given (1, default) or less one (0)")->check(whole(0, 1))->type_name("0|1");
-  c.add_option("--k", o.k, "of forms that compare subsets, as max-at-k: their size (default 2)")->check(whole(2, 7))->type_name("N");
-  centre_options(c, o.kappa, o.r_min);
-  c.add_option("--ddof", o.ddof, "of forms with a standard deviation, by the convention paper (default: the form's)")->check(whole(0, 1))->type_name("0|1");
-  c.add_option("--eps", o.eps, "added to the divisor, by the convention paper (default: the form's)")->check(share())->type_name("EPS");
+  form_key_options(c, o.keys);
   c.add_option("--deadline", o.deadline, "seconds that an answer may take (default 60)")->check(positive())->type_name("S");
   c.add_flag("--json", o.json, "as JSON");
   c.add_option("--junit", o.junit, "write JUnit's XML, a test case for each check")->type_name("FILE.xml");
@@ -183,15 +194,7 @@ void export_estimator_options(CLI::App& app, ExportEstimatorOptions& o) {
       ->type_name("FILE");
   app.add_option("--estimator", o.estimator, "word of `list estimators` (default: posterior(grpo))")->type_name("WORD");
   app.add_option("--compat", o.compat, "word of `list compat`: whose conventions (default: paper)")->type_name("WORD");
-  app.add_option("--ddof", o.ddof, "of forms with a standard deviation: variances divide by G - ddof (default: the form's)")->check(whole(0, 1))->type_name("0|1");
-  app.add_option("--eps", o.eps, "added to the divisor, of odrpo to every level's (default: the form's)")->check(share())->type_name("EPS");
-  app.add_option("--origin", o.origin, "of maxrl: scores as given (1, default) or less one (0)")->check(whole(0, 1))->type_name("0|1");
-  app.add_option("--median", o.median, "what gini-median reads: lower (default), mid or upper")->type_name("RULE");
-  app.add_option("--k", o.k, "of forms that compare subsets of the group, as max-at-k: their size (default 2)")
-      ->check(whole(2, 254))
-      ->type_name("N");
-  centre_options(app, o.kappa, o.r_min);
-  repeated(app, "--values", o.values, "what the levels are worth, ascending, e.g. 1,2,12 (default: 1..K)", "R,R");
+  form_key_options(app, o.keys);
   app.add_option("--group-size", o.group_size, "of posterior estimators: responses to a prompt, of the map of a fixed prior (default 8)")
       ->check(whole(2, 255))
       ->type_name("G");

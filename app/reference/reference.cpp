@@ -168,7 +168,8 @@ std::string estimators_page() {
   for (const Listed& system : systems.entries) text += bullet(system.word, system.help.substr(0, system.help.find('\n')));
   text +=
       "\nA row of `odrpo` holds for every weight; where a group of one gets r, it gets the sum of w_k over k <= r. Sources are names and "
-      "lines of the systems' code, read mid 2026.\n";
+      "lines of the systems' code, read mid to late 2026: TRL 1.16.0, OpenRLHF 0.11.2, SkyRL 0.3.0, NeMo RL 7ea279a, prime-rl 559b447, "
+      "tinker-cookbook 9dfcc3a and Relax 7a346d3 among them.\n";
   return text + conventions_table();
 }
 

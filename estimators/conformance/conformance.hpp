@@ -19,7 +19,7 @@ struct ConformanceOptions {
   std::optional<EstimatorConfig> as{};  ///< unset: any word under any convention
   bool whitened = false;                ///< the answers are whitened as the system does it after the estimator
   int levels = 10;                      ///< K
-  bool whole = false;                   ///< no scores but whole ones 0..K
+  AskedScores scores = AskedScores::any;
 };
 
 /// A group whose advantages differ.
@@ -41,12 +41,13 @@ struct CheckResult {
 struct ExpectedGradient {
   std::string judge, policy;
   std::vector<double> answered, expected;  ///< [levels] the gradients
-  double difference = 0;  ///< |g - g of the definition| / |g of the definition|
+  // NaN where a gradient is 0
+  double difference = 0;          ///< |g - g of the definition| / |g of the definition|
   double cosine = 0, length = 0;  ///< of the two; |g| / |g of the definition|
 };
 
 struct Conformance {
-  std::string as;                            ///< "grpo:verl"; of any word the one that fits best
+  std::string as;                            ///< reference_word(); of any word the one that fits best
   std::string formula;
   bool conforms = false;
   std::vector<CheckResult> checks;
@@ -55,12 +56,13 @@ struct Conformance {
   std::vector<std::string> same;             ///< words under conventions whose advantages all answers are
   std::optional<EstimatorConfig> closest{};  ///< the config of `as`
   bool whitened = false;                     ///< of `as`
+  int levels = 10;                           ///< K
 };
 
 /// Asks for all questions, and compares. Throws the Failure of `ask` where not even usual groups get an answer.
 Conformance conformance_of(const AskEstimator& ask, const ConformanceOptions& options);
 
-/// "grpo:verl".
-std::string reference_word(const EstimatorConfig& config);
+/// A named variant as `conform` takes it after --as: "grpo:verl", "grpo:paper --ddof 1", "reinforce:verl --whitened".
+std::string reference_word(const Variant& variant);
 
 }  // namespace odrpo

@@ -53,7 +53,7 @@ class Maker {
   std::mt19937_64 random_{20260703};
 };
 
-void add_whole(Maker& m, int levels, std::span<const int> sizes, int group) {
+void add_usual(Maker& m, int levels, std::span<const int> sizes, int group) {
   for (const int size : sizes) m.batch(Check::usual, size, 16, [&] { return m.level(); });
   for (const int size : {group, group + 2}) {
     m.begin(Check::ties, size);
@@ -66,39 +66,68 @@ void add_whole(Maker& m, int levels, std::span<const int> sizes, int group) {
   m.begin(Check::extremes, group);
   for (const auto& [most, one] : {std::pair(levels, 1), std::pair(1, levels), std::pair(levels, levels - 1), std::pair(1, 2)})
     for (const int at : {0, 2, group - 1}) m.group([&, most = most, one = one](int i) { return i == at ? one : most; });
-  m.batch(Check::failed, group, 16, [&] { return m.draw(0, 2) == 0 ? 0 : m.level(); });
-  m.batch(Check::large, group + 57, 4, [&] { return m.level(); });
+  for (const int size : {sizes[0], sizes[1], group}) m.batch(Check::failed, size, 12, [&] { return m.draw(0, 2) == 0 ? 0 : m.level(); });
+  m.batch(Check::large, group + 56, 4, [&] { return m.level(); });
   m.batch(Check::prompts, group, 8, [&] { return m.level(); });
   for (std::size_t g = 0; g < 8; ++g) m.questions.back().prompts[g] = static_cast<std::uint32_t>(g / 2);
 }
 
-void add_reals(Maker& m, const EstimatorConfig& config, int levels, int group) {
-  const bool of_levels = row_of(config.form).basis == Basis::level;
+void add_reals(Maker& m, const EstimatorConfig& config, int levels, AskedScores scores, int group) {
+  const Basis basis = row_of(config.form).basis;
+  const bool of_levels = basis == Basis::level;
   for (const int size : {group, group + 2}) m.batch(Check::reals, size, 12, [&] { return 0.25 * m.draw(1, 4 * levels); });
   // numbers that float holds exactly
   m.batch(Check::close, group, 12, [&] { return 0.5 * levels + m.draw(0, 7) / 1024.0; });
+  for (const int size : {3, 5, 7, group, 2 * group + 1, group + 56}) {
+    m.begin(Check::equal_reals, size);
+    for (const double score : {0.1, 0.7, 2.3, 1.0 / 3, 7.1, 9.9})
+      if (score <= levels) m.group([&](int) { return score; });
+  }
+  if (scores != AskedScores::any || !config.values.empty()) return;
   m.batch(Check::huge, group, 12, [&] { return (of_levels ? 100.0 : 5000.0) * m.draw(1, 20); });
   if (!of_levels) m.batch(Check::negative, group, 12, [&] { return m.draw(-4, 4); });
-  for (const int size : {3, 6, group}) {
-    m.begin(Check::equal_reals, size);
-    for (const double score : {0.1, 0.7, 2.3, 1.0 / 3, 9.9}) m.group([&](int) { return score; });
-  }
 }
 
-void add_degenerate(Maker& m, int levels, int group) {
+/// Groups with missing scores: `left` of their members are there, in changing places.
+template <class Score>
+void add_missing(Maker& m, int size, int left, int turn, Score score) {
+  std::vector<double> scores(static_cast<std::size_t>(size), missing);
+  for (int i = 0; i < left; ++i) scores[static_cast<std::size_t>((i * 7 + turn) % size)] = score();  // 7 and the sizes have no common divisor
+  m.group([&](int i) { return scores[static_cast<std::size_t>(i)]; });
+}
+
+void add_degenerate(Maker& m, int levels, AskedScores scores, int group) {
   for (const int size : {2, 3, group, group + 2}) {
     m.begin(Check::equal, size);
     for (int level = 0; level <= levels; ++level) m.group([&](int) { return level; });
   }
   m.begin(Check::single, 1);
   for (int level = 0; level <= levels; ++level) m.group([&](int) { return level; });
-  m.begin(Check::missing, group + 2);
-  for (int left = group + 1; left >= 0; --left)
-    for (int again = 0; again < 2; ++again) {
-      std::vector<double> scores(static_cast<std::size_t>(group) + 2, missing);
-      for (int i = 0; i < left; ++i) scores[static_cast<std::size_t>((i * (again + 1) + again) % (group + 2))] = m.level();
-      m.group([&](int i) { return scores[static_cast<std::size_t>(i)]; });
+  for (const int size : {group % 2 == 0 ? 4 : 5, group + 2}) {
+    m.begin(Check::missing, size);
+    for (int gone = 0; gone < size; ++gone) {  // each place alone
+      std::vector<double> drawn;
+      for (int i = 0; i < size; ++i) drawn.push_back(i == gone ? missing : m.level());
+      m.group([&](int i) { return drawn[static_cast<std::size_t>(i)]; });
     }
+    for (int left = size - 1; left >= 0; --left)
+      for (int turn = 0; turn < 2; ++turn) add_missing(m, size, left, turn * 3, [&] { return m.level(); });
+    for (int left = size - 1; left > 1; left -= 2) {
+      const int level = m.level();
+      add_missing(m, size, left, left, [&] { return level; });
+      add_missing(m, size, left, left, [&] { return m.draw(0, 1) * m.level(); });
+      if (scores == AskedScores::integer) continue;
+      add_missing(m, size, left, left, [&] { return 0.25 * m.draw(1, 4 * levels); });
+      add_missing(m, size, left, left, [&] { return 0.5 * levels; });
+    }
+  }
+  m.begin(Check::mixed, group);
+  for (int g = 0; g < 160; ++g) {
+    const int level = m.level();
+    if (g % 4 == 0) m.group([&](int) { return level; });
+    else if (g % 4 == 1) add_missing(m, group, g / 4 % group, g, [&] { return m.level(); });
+    else m.group([&](int) { return m.draw(g % 4 == 2 ? 0 : 1, levels); });
+  }
 }
 
 }  // namespace
@@ -125,19 +154,19 @@ Question members_reversed(const Question& question) {
   return turned;
 }
 
-std::vector<Question> conformance_questions(const EstimatorConfig& config, int levels, bool whole) {
+std::vector<Question> conformance_questions(const EstimatorConfig& config, int levels, AskedScores scores) {
   Maker m(levels);
   const bool odd = leaves_pivot(config.form);  // such a form is for groups of odd size
-  const int group = odd ? 7 : 8;
-  const std::vector<int> sizes = odd ? std::vector{3, 5, 9, 15} : std::vector{2, 3, 4, 5, 8, 16};
-  add_whole(m, levels, sizes, group);
-  if (!whole) add_reals(m, config, levels, group);
-  add_degenerate(m, levels, group);
+  const int group = odd ? 9 : 8;
+  const std::vector<int> sizes = odd ? std::vector{3, 5, 7, 9, 15, 31} : std::vector{2, 3, 4, 5, 8, 16, 32};
+  add_usual(m, levels, sizes, group);
+  if (scores != AskedScores::integer && row_of(config.form).basis != Basis::bit) add_reals(m, config, levels, scores, group);
+  add_degenerate(m, levels, row_of(config.form).basis == Basis::bit ? AskedScores::integer : scores, group);
   m.begin(Check::histograms, odd ? 3 : 4);
   for_each_histogram(histogram_levels(levels), m.questions.back().members, [&](std::span<const int> counts) {
-    std::vector<int> scores;
-    for (std::size_t k = 0; k < counts.size(); ++k) scores.insert(scores.end(), static_cast<std::size_t>(counts[k]), static_cast<int>(k) + 1);
-    m.group([&](int i) { return scores[static_cast<std::size_t>(i)]; });
+    std::vector<int> drawn;
+    for (std::size_t k = 0; k < counts.size(); ++k) drawn.insert(drawn.end(), static_cast<std::size_t>(counts[k]), static_cast<int>(k) + 1);
+    m.group([&](int i) { return drawn[static_cast<std::size_t>(i)]; });
   });
   return std::move(m.questions);
 }

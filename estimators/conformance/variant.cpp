@@ -10,6 +10,7 @@
 
 #include "estimators/definition.hpp"
 #include "estimators/group/level_forms.hpp"
+#include "estimators/level_values.hpp"
 #include "estimators/weights.hpp"
 #include "kernels/shared/words.hpp"
 
@@ -118,7 +119,7 @@ Values by_levels(const Variant& variant, const Values& r, int levels, const Batc
       high = std::min(std::floor(low) + 1, edges[gap]);
       const double level = std::ceil(high) - above;
       if ((above && level < 1) || (variant.levels == LevelsUsed::below_top && level == levels)) continue;
-      const double of_level = weight_of_level(c, level, count, group, median);
+      const double of_level = level_gap(c.values, static_cast<int>(level)) * weight_of_level(c, level, count, group, median);
       weight += (high - low) * (variant.square_weights ? of_level * of_level : of_level);
     }
     Values reached;
@@ -143,6 +144,8 @@ Values by_bits(const Variant& variant, const Values& r, const BatchMoments& batc
 Values of_members(const Variant& variant, Values r, int levels, const BatchMoments& batch) {
   Values out(r.size(), 0.0);
   if (r.empty()) return out;
+  for (double& x : r)
+    if (variant.reals != Reals::themselves) x = std::floor(variant.reals == Reals::level_below ? x : x + 0.5);
   const FormRow& row = row_of(variant.config.form);
   if (r.size() == 1 || all_equal(r) || variant.by_definition) {
     advantages(variant.config, levels, r, no_median, out);
@@ -150,6 +153,8 @@ Values of_members(const Variant& variant, Values r, int levels, const BatchMomen
   }
   if (row.basis == Basis::level) return by_levels(variant, r, levels, batch);
   if (row.basis == Basis::bit) return by_bits(variant, r, batch);
+  if (!variant.config.values.empty())
+    for (double& x : r) x = value_of_score(variant.config.values, x);
   if (row.basis == Basis::rank) r = ranks_of(variant.ties, r);
   if (row.divisor == Divisor::quarter_range || row.divisor == Divisor::place_deviation)
     for (double& x : r) x *= (row.divisor == Divisor::quarter_range ? 4 : 1) / (static_cast<double>(r.size()) - 1);
@@ -398,6 +403,8 @@ std::vector<Variant> changed_variants(const Variant& base) {
         if (!what.empty() && (ddof == base.config.ddof || reads_key(row.form, FormKeys::ddof)))
           to.add(what, (ddof != base.config.ddof) + (eps != base.config.eps), [&](Variant& v) { v.config.ddof = ddof, v.config.eps = eps; });
       }
+  to.add("real scores count as the level below them", 1, [](Variant& v) { v.reals = Reals::level_below; });
+  to.add("real scores count as the nearest level", 1, [](Variant& v) { v.reals = Reals::nearest_level; });
   to.add("every member is compared with itself alone", 1, [](Variant& v) { v.compared = Compared::alone; });
   to.add("all members of the batch are one group", 1, [](Variant& v) { v.compared = Compared::batch; });
   to.add("groups with the same prompt are taken for one", 1, [](Variant& v) { v.compared = Compared::prompt; });

@@ -21,6 +21,8 @@ enum class RankTies { average, lowest, highest, later_higher, earlier_higher, de
 enum class Compared { group, alone, prompt, batch, all_but_last };
 /// What becomes of a missing score.
 enum class Unscored { left_out, zero, lowest, mean, no_group };
+/// What a real score counts as.
+enum class Reals { themselves, level_below, nearest_level };
 /// Which levels are summed.
 enum class LevelsUsed { all, above, below_top };
 
@@ -48,6 +50,7 @@ struct Variant {
   Standardisation rule{};     ///< of rewards, ranks, or of every level or bit; in force if `by_definition` is false
   bool by_definition = true;  ///< the definition computes the advantages of a group
   RankTies ties = RankTies::average;
+  Reals reals = Reals::themselves;
   LevelsUsed levels = LevelsUsed::all;
   Compared compared = Compared::group;
   Unscored unscored = Unscored::left_out;

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <cmath>
+#include <exception>
 #include <limits>
 
 #include "estimators/outside/odrpo_estimator.h"
@@ -47,9 +48,11 @@ void OutsideLibrary::ask(const OutsideBatch& batch, std::span<double> out) {
                           batch.step,                             batch.scores.data(), batch.prompts.data(),
                           batch.lengths.empty() ? nullptr : batch.lengths.data(),      run_.id.c_str()};
   int code = 0;
-  {
+  try {
     const KeepFloatMode keep;
     code = estimate_(&given, out.data());
+  } catch (const std::exception& error) {  // of a library in C++
+    fail(Exit::runs_failed, "{}: step {}: an exception left odrpo_estimate: {}", who_, batch.step, printable_line(error.what()));
   }
   if (code != 0) fail(Exit::runs_failed, "{}: step {}: odrpo_estimate returned {}", who_, batch.step, code);
   for (std::size_t i = 0; i < out.size(); ++i) {

@@ -182,6 +182,11 @@ double relative_curl(const TheorySetting& s, std::span<const double> p) {
 
 namespace {
 
+bool only_centres(const EstimatorConfig& c) {
+  const Form form = followed_form(c);
+  return form == Form::reinforce || form == Form::rloo;
+}
+
 bool by_group_median(const EstimatorConfig& c, double median) {
   return c.form == Form::odrpo && reads_median(c.weight) && median != median;
 }
@@ -209,9 +214,7 @@ std::vector<double> tails(int members, double p) {
 std::optional<std::string> objective_refusal(const EstimatorConfig& c, int members, double median) {
   if (const auto why = theory_refusal({c, plain_values(2), members}); why && !(median == median && c.median == MedianRule::running))
     return why;
-  if (c.form == Form::reinforce || c.form == Form::rloo) {
-    if (convention_of(c).divisor == Divisor::none) return std::nullopt;
-  }
+  if (only_centres(c)) return std::nullopt;
   const Basis basis = row_of(c.form).basis;
   if (basis != Basis::level && basis != Basis::bit)
     return "there is no scalar objective for K > 2: " + estimator_word(c) +
@@ -227,7 +230,7 @@ std::optional<std::string> objective_refusal(const EstimatorConfig& c, int membe
 double level_potential(const EstimatorConfig& c, int level, int members, double median, double reach) {
   if (const auto why = objective_refusal(c, members, median)) throw Failure(Exit::limits, *why);
   const double group = members;
-  if (c.form == Form::reinforce || c.form == Form::rloo)  // F_k = R_k - E[r], times (M-1)/M if the mean includes the member itself
+  if (only_centres(c))  // F_k = R_k - E[r], times (M-1)/M if the mean includes the member itself
     return (convention_of(c).centre == Centre::others ? 1.0 : (group - 1) / group) * reach;
   std::vector<double> t(static_cast<std::size_t>(members)), u(t.size());
   leave_one_out(c, members, level, by_group_median(c, median) ? 0.0 : median, t, u);

@@ -38,7 +38,7 @@ near(rows(answer, "odrpo(grpo)")["paper"]["advantages"], [x / math.sqrt(3) for x
 after = {system: row["whitening_after"][system] for system, row in rows(answer, "odrpo(grpo)").items()}
 check(after["verl"] == {"unit": "token", "scale": "sqrt(var + eps)", "ddof": 1, "eps": 1e-8} and after["openrlhf"] is None,
       "verl's gdpo whitens over tokens, openrlhf not at all")
-check({system for system, w in after.items() if w and w["unit"] == "response"} == {"paper", "trl", "nemo", "gdpo"}, "paper, trl, nemo and gdpo whiten over responses")
+check({system for system, w in after.items() if w and w["unit"] == "response"} == {"paper", "trl", "nemo", "gdpo", "relax"}, "paper, trl, nemo, gdpo and relax whiten over responses")
 # N = mu: 3 gets -4 - 2, 7 gets 4/3 - 2, 9 gets 4/3 + 6
 near(rows(answer, "odrpo(maxrl)")["paper"]["advantages"], [-6, -2 / 3, -2 / 3, 22 / 3], "odrpo(maxrl)")
 # gini-median: the median is 7; 4 mu (1 - mu) = 0.75 everywhere
@@ -78,7 +78,7 @@ check(single["group"]["dead"] and json.loads(run("--rewards", "3,3", "--json"))[
 origin = json.loads(run("--rewards", "3", "--json", "--estimator", "maxrl", "--compat", "maxrl-reference", "--origin", "0"))
 check(origin["estimators"][0]["conventions"][0]["formula"].endswith("a group of one gets (r - 1) / 1e-06"), "group of one, origin 0")
 one = run("--rewards", "3")
-for words in ["levels 1-3: reached by the only member; levels 4-10: by nobody", "1-3  verl                        1.0000      1.0000           0"]:
+for words in ["levels 1-3: reached by the only member; levels 4-10: by nobody", "1-3  verl, skyrl                 1.0000      1.0000           0"]:
     check(words in one, f"a group of one: the text lacks {words!r}")
 check("tells members apart" not in one and "nothing to learn" not in one, "a group of one is not told as one of equals")
 check(flowed(one).count("a group of one gets") == sum(len(e["conventions"]) for e in json.loads(run("--rewards", "3", "--json"))["estimators"]) + 4,
@@ -90,7 +90,9 @@ check("no level tells members apart" in run("--rewards", "3,3"), "a group of equ
 # --- every estimator under every system
 forms_by_hand = {"paper": {"reinforce", "rloo", "grpo", "rank-grpo", "maxrl", "convex-reinforce", "max-at-k", "max-at-k-centred", "mc-grpo", "gopo", "arena", "dgae", "qae", "grpo-passk", "corpo"}, "verl": {"reinforce", "rloo", "grpo", "grpo-passk"},
                  "trl": {"reinforce", "rloo", "grpo"}, "nemo": {"reinforce", "grpo"}, "openrlhf": {"reinforce", "rloo", "grpo"},
-                 "gdpo": {"grpo"}, "maxrl-reference": {"maxrl"}, "skyrl": {"maxrl"}, "prime": {"maxrl"}}
+                 "gdpo": {"grpo"}, "maxrl-reference": {"maxrl"}, "skyrl": {"rloo", "grpo", "maxrl"}, "prime": {"grpo", "maxrl"},
+                 "tinker": {"grpo"}, "relax": {"reinforce", "rloo", "grpo"}}
+levels_by_hand = {system: forms & {"grpo", "maxrl"} for system, forms in forms_by_hand.items()} | {"prime": {"maxrl"}, "tinker": set()}  # NORMs of odrpo
 
 
 listing = json.loads(call("list", "--json"))
@@ -139,7 +141,7 @@ for group in [[3, 7, 7, 9], [1, 10], [5, 5, 5], [6], [0, 0, 4], [1, 1, 1, 1, 1, 
         for system, row in rows(answer, e["estimator"]).items():
             near(row["advantages"], advantages(e["estimator"], group, system=system), f"{e['estimator']} of {listed} under {system}")
         form = e["estimator"].split("(")[-1].rstrip(")")
-        offered = {system for system in forms_by_hand if form in forms_by_hand[system]}
+        offered = {system for system, forms in (levels_by_hand if e["estimator"].startswith("odrpo") else forms_by_hand).items() if form in forms}
         check(set(rows(answer, e["estimator"])) == offered, f"{e['estimator']}: offered by {sorted(rows(answer, e['estimator']))}, not {sorted(offered)}")
         told = [s for c in e["conventions"] for s in c["compat"]] + [x["compat"] for x in e["refused"]]
         check(sorted(told) == sorted(systems), f"{e['estimator']}: {told} are not all systems")

@@ -105,6 +105,10 @@ constexpr ByHand by_hand[] = {
     {Compat::maxrl_reference, "odrpo(maxrl)", 1, -5.999986666705778, -0.6666604444740739, 7.333307555653926, -8.999928000575995,
      62.99949600403197, 7e6},
 
+    {Compat::skyrl, "rloo", 1, -14 / 3.0, 2 / 3.0, 10 / 3.0, -9 / 7.0, 9, 0},
+    // as verl; its odrpo is grpo at every level, without whitening
+    {Compat::skyrl, "grpo", 1, -1.390758422286937, 0.1986797746124195, 0.9933988730620976, -0.3535532794821976, 2.474872956375383, 7},
+    {Compat::skyrl, "odrpo(grpo)", 1, -6.999986000028, 0.999998000004, 4.99999000002, -3.18197151536492, 22.27380060755444, 7},
     {Compat::skyrl, "maxrl", 1, -0.5384614556213145, 0.07692306508875922, 0.3846153254437961, -0.5294115155710515, 3.70588060899736, 7},
     {Compat::skyrl, "maxrl", 0, -0.6363635206611781, 0.09090907438016829, 0.4545453719008415, -0.9999991111119012, 6.999993777783309, 6},
     {Compat::skyrl, "odrpo(maxrl)", 1, -5.999986666705778, -0.6666604444740739, 7.333307555653926, -8.999928000575995, 62.99949600403197,
@@ -112,6 +116,8 @@ constexpr ByHand by_hand[] = {
     {Compat::skyrl, "odrpo-gini(maxrl)", 1, -12.88574534063726, -2.310275872402652, 17.50629708544256, -11.53910721222701,
      80.77375048558904, 1.347757340128953},
 
+    // its grpo is r - mu
+    {Compat::prime, "grpo", 1, -3.5, 0.5, 2.5, -1.125, 7.875, 0},
     // -7/13 1/13 5/13; -9/17 and 63/17
     {Compat::prime, "maxrl", 1, -7 / 13.0, 1 / 13.0, 5 / 13.0, -9 / 17.0, 63 / 17.0, 0},
     // -7/11 1/11 5/11; -1 and 7
@@ -122,6 +128,16 @@ constexpr ByHand by_hand[] = {
     // as trl, whose fork it is
     {Compat::gdpo, "grpo", 1, -1.390703713956249, 0.198671959136607, 0.9933597956830352, -0.3535422798313402, 2.474795958819381, 0},
     {Compat::gdpo, "odrpo(grpo)", 1, -6.998600279944011, 0.9998000399920016, 4.999000199960008, -3.181080769825925, 22.26756538878148, 0},
+
+    {Compat::tinker, "grpo", 1, -3.5, 0.5, 2.5, -1.125, 7.875, 0},
+
+    {Compat::relax, "reinforce", 1, -3.5, 0.5, 2.5, -1.125, 7.875, 0},
+    {Compat::relax, "rloo", 1, -14 / 3.0, 2 / 3.0, 10 / 3.0, -9 / 7.0, 9, 0},
+    // eps 1e-6 for rewards, as verl, and 1e-4 at the levels, as trl
+    {Compat::relax, "grpo", 1, -1.390758422286937, 0.1986797746124195, 0.9933988730620976, -0.3535532794821976, 2.474872956375383, 0},
+    {Compat::relax, "odrpo(grpo)", 1, -6.998600279944011, 0.9998000399920016, 4.999000199960008, -3.181080769825925, 22.26756538878148, 0},
+    {Compat::relax, "odrpo-gini-median(grpo)", 1, -9.950131767735137, 0.01459564154507808, 9.920940484644981, -4.078569523159045,
+     28.54998666211331, 0},
 
     // the paper: origin 0, and population sigma at every level: sqrt(3/16) and sqrt(7/64)
     {Compat::paper, "maxrl", 0, -7 / 11.0, 1 / 11.0, 5 / 11.0, -1, 7, 0},
@@ -162,6 +178,16 @@ TEST_CASE("two members of nemo see one other each: nothing to divide by") {
               {-1 / (2 * std::sqrt(0.28125) + 2e-6) * 0.75, -0.75 / (2 * std::sqrt(0.28125) + 2e-6), 0.75});
 }
 
+// NVIDIA-NeMo/RL #4158: 0 beside seven .95. In single precision E[x^2] - E[x]^2 of the others is not 0, and the 0 got -2075; it is not
+// divided. A .95 has others of mean 6/7 .95 and variance .95^2 6/49 7/6 = .95^2 / 7.
+TEST_CASE("nemo divides nothing by the deviation of equal others, also where the reward is no sum of powers of two") {
+  const double one = 0.95 / 7 / (0.95 / std::sqrt(7.0) + 1e-6);
+  check_close(run(config_of(Compat::nemo, "grpo"), {0, 0.95, 0.95, 0.95, 0.95, 0.95, 0.95, 0.95}),
+              {-0.95, one, one, one, one, one, one, one});
+  // the seven others of .35 in #4161
+  CHECK(run(config_of(Compat::nemo, "grpo"), {0, 0.35, 0.35, 0.35, 0.35, 0.35, 0.35, 0.35})[0] == -0.35);
+}
+
 TEST_CASE("groups of one: of reals, of 0 and of weighted levels") {
   check_close(run(config_of(Compat::verl, "odrpo(grpo)"), {2.5}), {2.5});
   check_close(run(config_of(Compat::verl, "odrpo-gini(grpo)"), {2.5}), {0.3280238966157534});  // .1 (1 + sqrt 2 + sqrt(3) / 2)
@@ -197,7 +223,8 @@ TEST_CASE("what a system does not have is refused, with what it does have") {
   CHECK(why(config_of(Compat::verl, "maxrl")) ==
         "compat \"verl\" has no maxrl; it has reinforce, rloo, grpo, grpo-passk, odrpo(grpo) with any weight or by bits");
   CHECK(why(config_of(Compat::prime, "odrpo-gini(grpo)")) ==
-        "compat \"prime\" has no odrpo-gini(grpo); it has maxrl, odrpo(maxrl) with any weight or by bits");
+        "compat \"prime\" has no odrpo-gini(grpo); it has grpo, maxrl, odrpo(maxrl) with any weight or by bits");
+  CHECK(why(config_of(Compat::tinker, "odrpo(grpo)")) == "compat \"tinker\" has no odrpo(grpo); it has grpo");
   CHECK(why(config_of(Compat::maxrl_reference, "grpo")).find("compat \"maxrl-reference\" has no grpo; it has maxrl") == 0);
   EstimatorConfig c = config_of(Compat::trl, "grpo");
   c.eps = 1e-6;
@@ -210,6 +237,14 @@ TEST_CASE("what a system does not have is refused, with what it does have") {
   CHECK(why(config_of(Compat::skyrl, "odrpo(maxrl)", 0)).find("only maxrl depends on the origin") != std::string::npos);
   CHECK(why(config_of(Compat::skyrl, "maxrl", 0)).empty());
 
+  EstimatorConfig floored = config_of(Compat::prime, "posterior(grpo)");  // nothing is divided, so nothing has a floor
+  CHECK(estimator_formula(floored).find("in place of") == std::string::npos);
+  CHECK(why(floored).empty());
+  floored.floor = 0.3;
+  CHECK(why(floored) == "floor has no effect under compat \"prime\", whose grpo divides by nothing");
+  floored.compat = Compat::skyrl;
+  CHECK(why(floored).empty());
+
   const EstimatorConfig refused = config_of(Compat::nemo, "rloo");
   Values out(2);
   CHECK_THROWS_AS(advantages(refused, 10, Values{1, 2}, no_median, out), Failure);
@@ -219,9 +254,10 @@ TEST_CASE("what a system does not have is refused, with what it does have") {
   // form by form: rows are systems, columns reinforce rloo grpo rank-grpo maxrl convex-reinforce odrpo(grpo) odrpo(maxrl)
   const char* words[] = {"reinforce", "rloo", "grpo", "rank-grpo", "maxrl", "convex-reinforce", "odrpo(grpo)", "odrpo-gini-median(maxrl)"};
   const std::pair<Compat, std::string> has[] = {
-      {Compat::paper, "11111111"}, {Compat::verl, "11100010"},     {Compat::trl, "11100010"},
-      {Compat::nemo, "10100010"},  {Compat::openrlhf, "11100010"}, {Compat::maxrl_reference, "00001001"},
-      {Compat::skyrl, "00001001"}, {Compat::prime, "00001001"},    {Compat::gdpo, "00100010"}};
+      {Compat::paper, "11111111"},  {Compat::verl, "11100010"},     {Compat::trl, "11100010"},
+      {Compat::nemo, "10100010"},   {Compat::openrlhf, "11100010"}, {Compat::maxrl_reference, "00001001"},
+      {Compat::skyrl, "01101011"},  {Compat::prime, "00101001"},    {Compat::gdpo, "00100010"},
+      {Compat::tinker, "00100000"}, {Compat::relax, "11100010"}};
   for (const auto& [system, row] : has)
     for (int i = 0; i < 8; ++i) {
       CAPTURE(static_cast<int>(system), words[i]);
@@ -248,6 +284,11 @@ TEST_CASE("what each system does to the batch afterwards") {
   for (const char* word : {"reinforce", "rloo", "grpo", "odrpo(grpo)"}) CHECK(after(Compat::openrlhf, word) == none);
   for (const Compat system : {Compat::maxrl_reference, Compat::skyrl, Compat::prime})
     for (const char* word : {"maxrl", "odrpo(maxrl)"}) CHECK(after(system, word) == none);
+  for (const char* word : {"rloo", "grpo", "odrpo(grpo)"}) CHECK(after(Compat::skyrl, word) == none);
+  for (const Compat system : {Compat::prime, Compat::tinker, Compat::relax}) CHECK(after(system, "grpo") == none);
+  CHECK(after(Compat::relax, "odrpo(grpo)") == added);
+  CHECK(after(Compat::relax, "reinforce") == clamped);
+  CHECK(after(Compat::relax, "rloo") == none);
   for (const char* word : {"grpo", "odrpo(grpo)"}) CHECK(after(Compat::gdpo, word) == added);
 }
 
@@ -265,12 +306,15 @@ TEST_CASE("what each system does to a batch of texts, by hand: the group 3 7 7 9
       {Compat::verl, "odrpo(grpo)", {-1.10782341862516, 0.3692744728750534, 0.3692744728750534, 1.10782341862516}},
       // over sqrt(6.6)
       {Compat::nemo, "reinforce", {-1.167748416242284, 0.3892494720807615, 0.3892494720807615, 1.167748416242284}},
+      {Compat::relax, "reinforce", {-1.167748416242284, 0.3892494720807615, 0.3892494720807615, 1.167748416242284}},
       // over responses, whatever their lengths: mean 0, squares 19, over sqrt(19/4), and at every level over sqrt(19/3) + 1e-4 (.5 + 1e-4)
       {Compat::paper, "reinforce", {-1.605910137093932, 0.2294157338705618, 0.2294157338705618, 1.147078669352809}},
       {Compat::trl, "odrpo(grpo)", {-1.390731338362225, 0.1986759054803179, 0.1986759054803179, 0.9933795274015895}},
       {Compat::gdpo, "odrpo(grpo)", {-1.390731338362225, 0.1986759054803179, 0.1986759054803179, 0.9933795274015895}},
+      {Compat::relax, "odrpo(grpo)", {-1.390731338362225, 0.1986759054803179, 0.1986759054803179, 0.9933795274015895}},
       // nothing afterwards
       {Compat::openrlhf, "reinforce", {-3.5, 0.5, 0.5, 2.5}},
+      {Compat::prime, "grpo", {-3.5, 0.5, 0.5, 2.5}},
   };
   const std::vector<int> tokens = {4, 1, 2, 3};
   for (const Row& row : rows) {
@@ -298,6 +342,11 @@ TEST_CASE("the printed formula names the system and tells its convention") {
   CHECK(line(Compat::openrlhf, "rloo") == "A = G/(G-1) (r - mu) [openrlhf]");
   CHECK(line(Compat::nemo, "grpo") == "A = (r - mean of others) / (sd of others + 1e-06), sd with ddof 1, undivided where it is 0 [nemo]");
   CHECK(line(Compat::skyrl, "maxrl") == "A = (r - mu) / (mu + 1e-06) [skyrl]");
+  CHECK(line(Compat::prime, "grpo") == "A = r - mu [prime]");
+  CHECK(line(Compat::tinker, "grpo") == "A = r - mu [tinker]");
+  CHECK(line(Compat::relax, "grpo") == "A = (r - mu) / (sigma + 1e-06), sigma with ddof 1 [relax]");
+  CHECK(line(Compat::relax, "odrpo(grpo)") ==
+        "A = sum_k w_k (1[r>=k] - mu_k) / (N_k + 1e-04), N_k = sqrt(mu_k (1 - mu_k) G/(G-1)), w_k = 1 [relax]");
   CHECK(line(Compat::prime, "maxrl", 0) == "A = (r - mu) / mu, r - 1 in place of r, zeros when mu <= 0 [prime]");
   CHECK(line(Compat::paper, "maxrl", 0) == "A = (r - mu) / mu, r - 1 in place of r, zeros when mu <= 0");
   CHECK(line(Compat::paper, "maxrl") == "A = (r - mu) / mu, zeros when mu <= 0");

@@ -29,7 +29,7 @@ NAMED = {
     "grpo-ddof-0": "ddof 0, not 1", "grpo-ddof-1": "ddof 1, not 0", "grpo-eps-trl": "eps 0.0001 added, not 1e-06", "grpo-eps-large": "eps 0.01 added, not 0.0001",
     "grpo-eps-in-root": "eps 0.0001 inside the root", "grpo-one-in-root": "eps 1 inside the root", "grpo-floor": "a deviation of at least 0.5", "grpo-variance": "divided by the variance of the group",
     "grpo-mean-distance": "divided by the mean distance from the mean", "grpo-deviation-of-others": "divided by the standard deviation of the other members",
-    "nemo-group-deviation": "divided by the standard deviation of the group", "nemo-float-moments": "close scores lose their digits", "grpo-no-deviation": "divided by nothing",
+    "nemo-group-deviation": "divided by the standard deviation of the group", "nemo-float-moments": "close scores get other advantages", "grpo-no-deviation": "divided by nothing",
     "grpo-mean-of-others": "the mean of the other members is subtracted", "nemo-group-mean": "the mean of the group is subtracted, not the mean of the other members",
     "rloo-group-mean": "the mean of the group is subtracted, not", "reinforce-mean-of-others": "the mean of the other members is subtracted", "grpo-no-centre": "nothing is subtracted",
     "grpo-median": "the group's lower median is subtracted", "reinforce-best": "the best score of the group is subtracted", "grpo-batch-mean": "the mean of the batch is subtracted",
@@ -69,13 +69,13 @@ with ThreadPoolExecutor(2) as pool:
     found = dict(zip((row["name"] for row in rows), pool.map(try_row, rows)))
 
 # --- any word: estimators by the book are found; so are mistakes
-for name, word in (("grpo-verl", "grpo:verl"), ("odrpo-gini-median-grpo-paper", "odrpo-gini-median(grpo):paper"), ("reinforce-verl-whitened", "reinforce:verl, whitened"), ("max-at-2-paper", "max-at-k:paper")):
+for name, word in (("grpo-verl", "grpo:verl"), ("odrpo-gini-median-grpo-paper", "odrpo-gini-median(grpo):paper"), ("reinforce-verl-whitened", "reinforce:verl --whitened"), ("max-at-2-paper", "max-at-k:paper")):
     any_word = conform(command(name), "--as", "any")
     check(any_word["conforms"] and word in any_word["same_as"], f"{name}: {any_word['same_as']}")
-for name, word in (("grpo-eps-in-root", "grpo:trl"), ("odrpo-upper-median", "odrpo-gini-median(grpo):paper"), ("rank-lowest", "rank-grpo:paper"), ("whiten-ddof-0", "odrpo(grpo):trl, whitened"), ("grpo-sign", "grpo:paper")):
+for name, word in (("grpo-eps-in-root", "grpo:trl"), ("odrpo-upper-median", "odrpo-gini-median(grpo):paper"), ("rank-lowest", "rank-grpo:paper"), ("whiten-ddof-0", "odrpo(grpo):trl --whitened"), ("grpo-sign", "grpo:paper")):
     any_word = conform(command(name), "--as", "any")
     check(any_word["as"] == word and any(NAMED[name] in cause for cause in any_word["causes"]), f"{name}: {any_word['as']}: {any_word['causes']}")
-check(found["maxrl-deviation"]["same_as"] == ["grpo:verl"], "what it is instead")
+check(found["maxrl-deviation"]["same_as"] == ["grpo:verl", "grpo:skyrl"], "what it is instead")
 
 # --- the expected gradient: a sum over all qualities and scores of a group
 right, wrong = found["grpo-verl"]["gradients"], found["grpo-deviation-of-others"]["gradients"]
@@ -114,9 +114,30 @@ for g, other in zip(right, wrong):
 call("conform", "--command", command("grpo-single-zero"), "--as", "grpo:verl", "--junit", "report.xml", code=10)
 report = xml.parse("report.xml").getroot().find("testsuite")
 failed = [case.get("name") for case in report.findall("testcase") if case.find("failure") is not None]
-check(failed == ["groups of one", "missing scores"] and report.get("tests") == str(len(found["grpo-verl"]["checks"])), f"JUnit: {failed}")
+check(failed == ["groups of one", "missing scores", "mixed batch"] and report.get("tests") == str(len(found["grpo-verl"]["checks"])), f"JUnit: {failed}")
 
-# --- programs that do not answer
+texts = [e.get("message") for e in report.iter("failure")]
+check(texts[0] == "10 of 11 groups differ: a group of one gets 0, not r" and not any(t.endswith(": ") for t in texts), f"JUnit: {texts}")
+
+# --- keys of the word are part of its name; a wrong program is shown under any of them
+for keys, word in ((["--ddof", "1"], "grpo:paper --ddof 1"), (["--eps", "0.5"], "grpo:paper --eps 0.5"), (["--values", "1,2,4,8,16"], "grpo:paper --values 1,2,4,8,16")):
+    other = conform(command("grpo-paper"), "--as", "grpo", *keys)
+    check(other["as"] == word and not other["conforms"] and ("--values" in keys or other["same_as"] == ["grpo:paper"]), f"{keys}: {other['as']}, {other['same_as']}")
+    text = call("conform", "--command", command("grpo-paper"), "--as", "grpo", *keys, code=10)
+    check("A group that differs" in text, text)
+call("conform", "--command", command("grpo-paper"), "--as", "max-at-k", "--k", "3", code=10)
+zero = "import json, sys\nfor line in sys.stdin:\n    r = json.loads(line)\n    print(json.dumps({'id': r['id'], 'advantages': [[0] * len(row) for row in r.get('scores', [])]}), flush=True)\n"
+with open("zero.py", "w") as file:
+    file.write(zero)
+nothing = conform(shlex.join([sys.executable, "zero.py"]), "--as", "grpo")
+check(nothing["causes"] == ["all advantages are 0"] and nothing["gradients"][0]["cosine"] is None, nothing["causes"])
+check(" - " in call("conform", "--command", shlex.join([sys.executable, "zero.py"]), "--as", "grpo", code=10).replace("       -", " - "), "no cosine of a gradient of 0")
+
+# --- programs that do not answer, or no longer
+with open("hangs.py", "w") as file:
+    file.write(zero.replace("print(", "r.get('step', 0) < 3 or sys.stdin.read()\n    print("))
+hangs = conform(shlex.join([sys.executable, "hangs.py"]), "--as", "grpo", "--deadline", "0.5")
+check(sum("not asked" in c.get("failure", "") for c in hangs["checks"]) > 10, f"a program that hangs is not asked on: {hangs['causes']}")
 for name, source, words in (("silent", "import time; time.sleep(60)", "after 1 s"), ("dead", "raise SystemExit(3)", "exit code 3"), ("talks", "print('hello', flush=True)\ninput()", "no JSON")):
     with open(f"{name}.py", "w") as file:
         file.write(source)

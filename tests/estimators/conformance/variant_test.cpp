@@ -50,7 +50,7 @@ TEST_CASE("an unchanged rule computes what the definition does, for every word u
         const Variant definition = named_variant(config, whitened);
         Variant rule = definition;
         rule.by_definition = false;
-        for (const Question& q : conformance_questions(config, 10, row_of(config.form).basis == Basis::bit))
+        for (const Question& q : conformance_questions(config, 10, AskedScores::any))
           // at a mean of 0 MaxRL without its guard divides by eps
           if (q.check != Check::negative || divisor != Divisor::mean) {
             INFO(word << ":" << system.word << ", " << row_of(q.check).name);
@@ -64,7 +64,7 @@ TEST_CASE("every change of an estimator changes its advantages") {
   int all = 0;
   for (const char* word : {"grpo", "rank-grpo", "gopo", "arena", "dgae", "qae", "grpo-passk", "maxrl", "odrpo(grpo)", "odrpo-gini-median(maxrl)"}) {
     const Variant base = named_variant(estimator_named(word), false);
-    const std::vector<Question> questions = conformance_questions(base.config, 10, false);
+    const std::vector<Question> questions = conformance_questions(base.config, 10, AskedScores::any);
     for (const Variant& changed : changed_variants(base)) {
       double worst = 0;
       for (const Question& q : questions) worst = std::max(worst, largest_difference(base, changed, q));

@@ -104,6 +104,10 @@ TEST_CASE("objective: what has none is refused with the reason") {
     CHECK(why->find("no scalar objective") != std::string::npos);
     CHECK_THROWS_AS(level_potential(config_of(word), 2, 8, no_median, 0.5), Failure);
   }
+  EstimatorConfig prime = config_of("grpo");  // r - mean: that of reinforce
+  prime.compat = Compat::prime;
+  CHECK(!objective_refusal(prime, 8, no_median));
+  CHECK(level_potential(prime, 2, 8, no_median, 0.5) == level_potential(config_of("reinforce"), 2, 8, no_median, 0.5));
   EstimatorConfig upper = config_of("odrpo-gini-median(grpo)");
   CHECK(!objective_refusal(upper, 2, no_median));
   CHECK(!objective_refusal(upper, 8, 5.0));

@@ -117,6 +117,7 @@ Scale scale_of(const RunSpec& spec) {
     case Compat::trl: return levels ? Scale{true, 1, 1e-4, 0, 0} : off;
     case Compat::nemo: return levels ? Scale{true, 1, 0, 0, 0} : spec.estimator.form == Form::reinforce ? Scale{true, 0, 0, 0, 1e-8} : off;
     case Compat::gdpo: return {true, 1, 1e-4, 0, 0};
+    case Compat::relax: return levels ? Scale{true, 1, 1e-4, 0, 0} : spec.estimator.form == Form::reinforce ? Scale{true, 0, 0, 0, 1e-8} : off;
     default: return off;
   }
 }
