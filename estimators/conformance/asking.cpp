@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "kernels/shared/failure.hpp"
@@ -16,7 +15,6 @@ namespace {
 
 using Values = std::vector<double>;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 /// Failures after which nothing more is asked: each may cost the start of the program and its deadline.
 constexpr int most_failures = 8;
 
@@ -30,7 +28,7 @@ std::string numbers_text(std::span<const double> values) {
 Asked Comparison::answered(Question question, bool batches_only) {
   Asked asked{std::move(question), {}, ""};
   const Question& q = asked.question;
-  asked.answer.assign(q.scores.size(), nan);
+  asked.answer.assign(q.scores.size(), no_answer);
   const bool again = std::any_of(asked_.begin(), asked_.end(), [&](const Asked& a) { return a.question.check == q.check && !a.failure.empty(); });
   if (again || failures_ >= most_failures) {
     asked.failure = again ? std::string(not_asked) : fmt::format("{} after {} batches without an answer", not_asked, failures_);
@@ -40,7 +38,7 @@ Asked Comparison::answered(Question question, bool batches_only) {
     ask_(q.batch(), asked.answer);
   } catch (const Failure& failure) {
     asked.failure = failure.what();
-    std::fill(asked.answer.begin(), asked.answer.end(), nan);
+    std::fill(asked.answer.begin(), asked.answer.end(), no_answer);
     const bool late = asked.failure.find("`deadline`") != std::string::npos;
     failures_ += late ? most_failures / 2 : 1;
     const auto size = static_cast<std::size_t>(q.members);
@@ -49,7 +47,7 @@ Asked Comparison::answered(Question question, bool batches_only) {
         ask_(one.batch(), std::span(asked.answer).subspan(g * size, size));
       } catch (const Failure& again) {
         asked.failure = fmt::format("scores {}: {}", numbers_text(q.group(q.scores, g)), again.what());
-        std::fill_n(asked.answer.begin() + static_cast<std::ptrdiff_t>(g * size), size, nan);
+        std::fill_n(asked.answer.begin() + static_cast<std::ptrdiff_t>(g * size), size, no_answer);
         break;
       }
   }

@@ -14,7 +14,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-constexpr double agreement = 2e-5;        // of the largest advantage: programs may compute in float
+constexpr double answers_agree = 2e-5;        // of the largest advantage: programs may compute in float
 constexpr double float_step = 1.0 / 4e6;  // relative rounding of a score that a sum in float has
 constexpr double residue = 0.05;          // advantages of equal reals whose mean is rounded
 constexpr double visible = 1e-3;          // relative differences of groups that are shown, if there are such
@@ -28,7 +28,7 @@ double allowed(Check check, std::span<const double> scores, std::span<const doub
     if (expected[i] == expected[i]) largest = std::max(largest, std::fabs(expected[i]));
   }
   if (check == Check::equal_reals) return residue;
-  return 1e-9 + agreement * largest + (high > low ? largest / (high - low) * size * float_step : agreement);
+  return 1e-9 + answers_agree * largest + (high > low ? largest / (high - low) * size * float_step : answers_agree);
 }
 
 void add_group(CheckResult& result, const Question& q, std::size_t g, double worst, std::span<const double> answer, std::span<const double> expected) {

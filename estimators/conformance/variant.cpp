@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "estimators/definition.hpp"
@@ -16,8 +15,6 @@
 
 namespace odrpo {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 using Values = std::vector<double>;
 
@@ -187,7 +184,7 @@ Values filled(const Variant& variant, const Question& q) {
     for (const double x : group)
       if (x == x) there.push_back(x);
     if (there.size() == size || variant.unscored == Unscored::left_out) continue;
-    const double fill = variant.unscored == Unscored::zero ? 0 : variant.unscored == Unscored::lowest ? 1 : variant.unscored == Unscored::mean && !there.empty() ? group_mean(there) : nan;
+    const double fill = variant.unscored == Unscored::zero ? 0 : variant.unscored == Unscored::lowest ? 1 : variant.unscored == Unscored::mean && !there.empty() ? group_mean(there) : no_answer;
     for (double& x : group)
       if (x != x || variant.unscored == Unscored::no_group) x = fill;
   }
@@ -238,7 +235,7 @@ void variant_advantages(const Variant& variant, const Question& question, int le
     std::copy_if(q.scores.begin(), q.scores.end(), std::back_inserter(all), [](double x) { return x == x; });
     batch = {group_mean(all), group_deviation(all, variant.rule.ddof)};
   }
-  std::fill(out.begin(), out.end(), nan);
+  std::fill(out.begin(), out.end(), no_answer);
   for (const std::vector<std::size_t>& part : compared_members(variant.compared, q)) {
     Values r;
     for (const std::size_t i : part) r.push_back(q.scores[i]);
@@ -252,12 +249,12 @@ void variant_advantages(const Variant& variant, const Question& question, int le
     }
   }
   for (std::size_t i = 0; i < out.size(); ++i) {
-    if (question.scores[i] != question.scores[i]) out[i] = nan;
+    if (question.scores[i] != question.scores[i]) out[i] = no_answer;
     else if (variant.unscored == Unscored::no_group && out[i] != out[i]) out[i] = 0;
   }
   whiten(variant.whitening, question, out);
   for (std::size_t i = 0; i < out.size(); ++i)
-    if (question.scores[i] != question.scores[i]) out[i] = nan;
+    if (question.scores[i] != question.scores[i]) out[i] = no_answer;
 }
 
 namespace {

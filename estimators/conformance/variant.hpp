@@ -1,5 +1,6 @@
 // Computes the advantages of an estimator that differs from the definition in what is known to go wrong: its divisor, its centre, ties, levels, missing scores, the scale.
 #pragma once
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,9 @@
 #include "kernels/shared/words.hpp"
 
 namespace odrpo {
+
+/// The advantage of a member that has none.
+inline constexpr double no_answer = std::numeric_limits<double>::quiet_NaN();
 
 /// What is subtracted from a score.
 enum class Around { group, others, nothing, lower_median, upper_median, best, batch };
