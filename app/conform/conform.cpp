@@ -141,7 +141,7 @@ std::string verdict(const Conformance& c, const ConformOptions& o) {
 }
 
 /// A number, "-" for NaN.
-std::string cell(double x) { return x != x ? "-" : fmt::format("{:.4f}", x); }
+std::string gradient_cell(double x) { return x != x ? "-" : fmt::format("{:.4f}", x); }
 
 std::string text_of(const Conformance& c, const ConformOptions& o) {
   std::string out = paragraph(fmt::format("{} as {}", printable_line(o.command), c.as), 0, 2) +
@@ -151,7 +151,7 @@ std::string text_of(const Conformance& c, const ConformOptions& o) {
     out += fmt::format("{:<20}{:>8}{:>9}{}\n", row_of(check.check).name, check.groups, check.different, check.different == 0 ? "" : fmt::format("{:>11}", std::isinf(check.worst) ? "no answer" : fmt::format("{:.2g}", check.worst)));
   if (!c.gradients.empty()) {
     out += fmt::format("\n{:<32}{:<12}{:>10}{:>8}{:>8}\n", "EXPECTED GRADIENT, judge", "policy", "differs", "cosine", "length");
-    for (const ExpectedGradient& g : c.gradients) out += fmt::format("{:<32}{:<12}{:>10}{:>8}{:>8}\n", g.judge, g.policy, g.difference != g.difference ? "-" : fmt::format("{:.2g}", g.difference < 1e-9 ? 0 : g.difference), cell(g.cosine), cell(g.length));
+    for (const ExpectedGradient& g : c.gradients) out += fmt::format("{:<32}{:<12}{:>10}{:>8}{:>8}\n", g.judge, g.policy, g.difference != g.difference ? "-" : fmt::format("{:.2g}", g.difference < 1e-9 ? 0 : g.difference), gradient_cell(g.cosine), gradient_cell(g.length));
   }
   out += '\n' + paragraph(verdict(c, o), 0, 4);
   for (const std::string& cause : c.causes) out += paragraph("- " + printable_line(cause), 2, 4);
