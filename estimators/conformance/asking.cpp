@@ -25,11 +25,11 @@ std::string numbers_text(std::span<const double> values) {
 }  // namespace
 
 /// Asks a question. Where there is no answer, asks for its groups one by one up to the one that has none.
-Asked Comparison::answered(Question question, bool batches_only) {
-  Asked asked{std::move(question), {}, ""};
+AnsweredBatch EstimatorComparison::answered(Question question, bool batches_only) {
+  AnsweredBatch asked{std::move(question), {}, ""};
   const Question& q = asked.question;
   asked.answer.assign(q.scores.size(), no_answer);
-  const bool again = std::any_of(asked_.begin(), asked_.end(), [&](const Asked& a) { return a.question.check == q.check && !a.failure.empty(); });
+  const bool again = std::any_of(asked_.begin(), asked_.end(), [&](const AnsweredBatch& a) { return a.question.check == q.check && !a.failure.empty(); });
   if (again || failures_ >= most_failures) {
     asked.failure = again ? std::string(not_asked) : fmt::format("{} after {} batches without an answer", not_asked, failures_);
     return asked;
@@ -55,7 +55,7 @@ Asked Comparison::answered(Question question, bool batches_only) {
 }
 
 /// Asks for all batches of scores. Throws the first Failure where none of the first three has an answer.
-void Comparison::ask_all() {
+void EstimatorComparison::ask_all() {
   const EstimatorConfig config = o_.as ? *o_.as : estimator_named("odrpo(grpo)");
   for (Question& q : conformance_questions(config, o_.levels, o_.scores)) {
     asked_.push_back(answered(std::move(q), o_.whitened));
@@ -64,8 +64,8 @@ void Comparison::ask_all() {
 }
 
 /// Asks for batches that others of this number answer too.
-void Comparison::ask_own(std::size_t at) {
-  const Asked& first = asked_[at];
+void EstimatorComparison::ask_own(std::size_t at) {
+  const AnsweredBatch& first = asked_[at];
   if (!first.failure.empty()) return;
   const Question& q = first.question;
   const auto size = static_cast<std::size_t>(q.members);
@@ -89,7 +89,7 @@ void Comparison::ask_own(std::size_t at) {
 }
 
 /// Asks for a batch of scores in the lower half, shifted to the upper half, and doubled. Groups are those of asked_[at], halved.
-void Comparison::ask_laws(std::size_t at) {
+void EstimatorComparison::ask_laws(std::size_t at) {
   const int half = o_.levels / 2;
   if (half < 2) return;
   Question lower = asked_[at].question;

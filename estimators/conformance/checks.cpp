@@ -61,19 +61,19 @@ void compare(const Question& q, std::span<const double> answer, std::span<const 
   }
 }
 
-Values Comparison::expected_of(const Variant& variant, const Question& question) const {
+Values EstimatorComparison::expected_of(const EstimatorVariant& variant, const Question& question) const {
   Values out(question.scores.size());
   variant_advantages(variant, question, o_.levels, out);
   return out;
 }
 
-CheckResult Comparison::check(Check check, const Variant& variant) const {
+CheckResult EstimatorComparison::check(Check check, const EstimatorVariant& variant) const {
   return check == Check::laws ? check_laws(variant) : check >= Check::members ? check_own(check, variant) : check_answers(check, variant);
 }
 
-CheckResult Comparison::check_answers(Check check, const Variant& variant) const {
+CheckResult EstimatorComparison::check_answers(Check check, const EstimatorVariant& variant) const {
   CheckResult result{.check = check};
-  for (const Asked& a : asked_) {
+  for (const AnsweredBatch& a : asked_) {
     if (a.question.check != check) continue;
     result.groups += static_cast<int>(a.question.groups());
     if (result.failure.empty()) result.failure = a.failure;
@@ -83,7 +83,7 @@ CheckResult Comparison::check_answers(Check check, const Variant& variant) const
   return result;
 }
 
-CheckResult Comparison::check_own(Check check, const Variant& variant) const {
+CheckResult EstimatorComparison::check_own(Check check, const EstimatorVariant& variant) const {
   CheckResult result{.check = check};
   if (variant.whitening.on && check == Check::alone) return result;
   for (const auto& [a, follows] : own_) {
@@ -97,7 +97,7 @@ CheckResult Comparison::check_own(Check check, const Variant& variant) const {
 }
 
 /// Laws that the variant obeys in the questions of ask_laws(): answers must obey them too.
-CheckResult Comparison::check_laws(const Variant& variant) const {
+CheckResult EstimatorComparison::check_laws(const EstimatorVariant& variant) const {
   CheckResult result{.check = Check::laws};
   if (laws_.empty() || !laws_[0].failure.empty()) return result;
   const Question& lower = laws_[0].question;
@@ -107,7 +107,7 @@ CheckResult Comparison::check_laws(const Variant& variant) const {
     return values;
   };
   const Values expected = expected_of(variant, lower);
-  const auto law = [&](const Asked& other, double factor, const std::string& cause) {
+  const auto law = [&](const AnsweredBatch& other, double factor, const std::string& cause) {
     bool obeyed = true;
     compare(lower, expected_of(variant, other.question), scaled(expected, factor), whitened, [&](std::size_t, double) { obeyed = false; });
     if (!obeyed) return;
