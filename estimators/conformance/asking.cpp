@@ -45,8 +45,8 @@ AnsweredBatch EstimatorComparison::answered(Question question, bool batches_only
     for (std::size_t g = 0; g < q.groups() && q.groups() > 1 && !batches_only && !late; ++g) try {
         const Question one = q.with_groups(q.check, std::vector{g});
         ask_(one.batch(), std::span(asked.answer).subspan(g * size, size));
-      } catch (const Failure& again) {
-        asked.failure = fmt::format("scores {}: {}", numbers_text(q.group(q.scores, g)), again.what());
+      } catch (const Failure& of_group) {
+        asked.failure = fmt::format("scores {}: {}", numbers_text(q.group(q.scores, g)), of_group.what());
         std::fill_n(asked.answer.begin() + static_cast<std::ptrdiff_t>(g * size), size, no_answer);
         break;
       }

@@ -41,6 +41,13 @@ void add_group(CheckResult& result, const Question& q, std::size_t g, double wor
   if (!result.first || (result.first->difference < visible && worst >= visible)) result.first = DifferentGroup{worst, copy(q.scores), copy(expected), copy(answer)};
 }
 
+/// Adds the groups of a batch, and those that differ.
+void add_batch(CheckResult& result, const AnsweredBatch& a, std::span<const double> expected, bool whitened) {
+  result.groups += static_cast<int>(a.question.groups());
+  if (result.failure.empty()) result.failure = a.failure;
+  compare(a.question, a.answer, expected, whitened, [&](std::size_t g, double worst) { add_group(result, a.question, g, worst, a.answer, expected); });
+}
+
 }  // namespace
 
 void compare(const Question& q, std::span<const double> answer, std::span<const double> expected, bool whitened, const std::function<void(std::size_t, double)>& differs) {
@@ -73,26 +80,16 @@ CheckResult EstimatorComparison::check(Check check, const EstimatorVariant& vari
 
 CheckResult EstimatorComparison::check_answers(Check check, const EstimatorVariant& variant) const {
   CheckResult result{.check = check};
-  for (const AnsweredBatch& a : asked_) {
-    if (a.question.check != check) continue;
-    result.groups += static_cast<int>(a.question.groups());
-    if (result.failure.empty()) result.failure = a.failure;
-    const Values expected = expected_of(variant, a.question);
-    compare(a.question, a.answer, expected, variant.whitening.on, [&](std::size_t g, double worst) { add_group(result, a.question, g, worst, a.answer, expected); });
-  }
+  for (const AnsweredBatch& a : asked_)
+    if (a.question.check == check) add_batch(result, a, expected_of(variant, a.question), variant.whitening.on);
   return result;
 }
 
 CheckResult EstimatorComparison::check_own(Check check, const EstimatorVariant& variant) const {
   CheckResult result{.check = check};
   if (variant.whitening.on && check == Check::alone) return result;
-  for (const auto& [a, follows] : own_) {
-    if (a.question.check != check) continue;
-    result.groups += static_cast<int>(a.question.groups());
-    if (result.failure.empty()) result.failure = a.failure;
-    compare(a.question, a.answer, follows, variant.whitening.on,
-            [&, &a = a, &follows = follows](std::size_t g, double worst) { add_group(result, a.question, g, worst, a.answer, follows); });
-  }
+  for (const auto& [a, follows] : own_)
+    if (a.question.check == check) add_batch(result, a, follows, variant.whitening.on);
   return result;
 }
 
@@ -111,11 +108,8 @@ CheckResult EstimatorComparison::check_laws(const EstimatorVariant& variant) con
     bool obeyed = true;
     compare(lower, expected_of(variant, other.question), scaled(expected, factor), whitened, [&](std::size_t, double) { obeyed = false; });
     if (!obeyed) return;
-    result.groups += static_cast<int>(lower.groups());
-    if (result.failure.empty()) result.failure = other.failure;
-    const Values follows = scaled(laws_[0].answer, factor);
     const int before = result.different;
-    compare(lower, other.answer, follows, whitened, [&](std::size_t g, double worst) { add_group(result, other.question, g, worst, other.answer, follows); });
+    add_batch(result, other, scaled(laws_[0].answer, factor), whitened);
     if (result.different > before) add_item(result.cause, cause);
   };
   law(laws_[1], 1, fmt::format("scores that are all higher by {} get other advantages", o_.levels / 2));
