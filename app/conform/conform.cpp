@@ -16,10 +16,10 @@
 #include "estimators/formula_text.hpp"
 #include "estimators/outside/program.hpp"
 #include "gate/report/report.hpp"
+#include "kernels/shared/clock.hpp"
 #include "kernels/shared/json.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
-#include "kernels/shared/clock.hpp"
 #include "kernels/system/fail.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"
@@ -144,7 +144,7 @@ std::string verdict(const Conformance& c, const ConformOptions& o) {
 }
 
 /// A number, "-" for NaN.
-std::string cell(double x) { return x != x ? "-" : fmt::format("{:.4f}", x); }
+std::string gradient_cell(double x) { return x != x ? "-" : fmt::format("{:.4f}", x); }
 
 std::string text_of(const Conformance& c, const ConformOptions& o) {
   std::string out = paragraph(fmt::format("{} as {}", printable_line(o.command), c.as), 0, 2) +
@@ -154,7 +154,7 @@ std::string text_of(const Conformance& c, const ConformOptions& o) {
     out += fmt::format("{:<20}{:>8}{:>9}{}\n", row_of(check.check).name, check.groups, check.different, check.different == 0 ? "" : fmt::format("{:>11}", std::isinf(check.worst) ? "no answer" : fmt::format("{:.2g}", check.worst)));
   if (!c.gradients.empty()) {
     out += fmt::format("\n{:<32}{:<12}{:>10}{:>8}{:>8}\n", "EXPECTED GRADIENT, judge", "policy", "differs", "cosine", "length");
-    for (const ExpectedGradient& g : c.gradients) out += fmt::format("{:<32}{:<12}{:>10}{:>8}{:>8}\n", g.judge, g.policy, g.difference != g.difference ? "-" : fmt::format("{:.2g}", g.difference < 1e-9 ? 0 : g.difference), cell(g.cosine), cell(g.length));
+    for (const ExpectedGradient& g : c.gradients) out += fmt::format("{:<32}{:<12}{:>10}{:>8}{:>8}\n", g.judge, g.policy, g.difference != g.difference ? "-" : fmt::format("{:.2g}", g.difference < 1e-9 ? 0 : g.difference), gradient_cell(g.cosine), gradient_cell(g.length));
   }
   out += '\n' + paragraph(verdict(c, o), 0, 4);
   for (const std::string& cause : c.causes) out += paragraph("- " + printable_line(cause), 2, 4);
@@ -163,29 +163,21 @@ std::string text_of(const Conformance& c, const ConformOptions& o) {
   return out;
 }
 
-/// A number of JSON; null for NaN and infinity.
-Json number_json(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
-
-Json list_json(std::span<const double> values) {
-  Json out = Json::array();
-  for (const double x : values) out.push_back(number_json(x));
-  return out;
-}
-
+/// As JSON; the library writes NaN and infinity as null.
 std::string json_of(const Conformance& c, const ConformOptions& o, const std::string& introduction) {
   Json out = {{"command", o.command}, {"introduction", introduction}, {"as", c.as}, {"formula", c.formula}, {"conforms", c.conforms}, {"whitened", c.whitened}, {"levels", c.levels}};
   out["checks"] = Json::array();
   for (const CheckResult& check : c.checks) {
     Json one = {{"check", row_of(check.check).name}, {"about", row_of(check.check).about}, {"groups", check.groups}, {"differ", check.different}};
-    one["largest"] = number_json(check.worst);
+    one["largest"] = check.worst;
     if (!check.failure.empty()) one["failure"] = check.failure;
     if (!check.cause.empty()) one["cause"] = check.cause;
-    if (check.first) one["first"] = {{"scores", list_json(check.first->scores)}, {"expected", list_json(check.first->expected)}, {"answered", list_json(check.first->answered)}};
+    if (check.first) one["first"] = {{"scores", check.first->scores}, {"expected", check.first->expected}, {"answered", check.first->answered}};
     out["checks"].push_back(std::move(one));
   }
   out["gradients"] = Json::array();
   for (const ExpectedGradient& g : c.gradients)
-    out["gradients"].push_back({{"judge", g.judge}, {"policy", g.policy}, {"answered", g.answered}, {"expected", g.expected}, {"difference", number_json(g.difference)}, {"cosine", number_json(g.cosine)}, {"length", number_json(g.length)}});
+    out["gradients"].push_back({{"judge", g.judge}, {"policy", g.policy}, {"answered", g.answered}, {"expected", g.expected}, {"difference", g.difference}, {"cosine", g.cosine}, {"length", g.length}});
   out["causes"] = c.causes, out["same_as"] = c.same, out["verdict"] = verdict(c, o);
   return out.dump(2) + "\n";
 }

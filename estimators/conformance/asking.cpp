@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "kernels/shared/failure.hpp"
@@ -16,7 +15,6 @@ namespace {
 
 using Values = std::vector<double>;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 /// Failures after which nothing more is asked: each may cost the start of the program and its deadline.
 constexpr int most_failures = 8;
 
@@ -27,11 +25,11 @@ std::string numbers_text(std::span<const double> values) {
 }  // namespace
 
 /// Asks a question. Where there is no answer, asks for its groups one by one up to the one that has none.
-Asked Comparison::answered(Question question, bool batches_only) {
-  Asked asked{std::move(question), {}, ""};
+AnsweredBatch EstimatorComparison::answered(Question question, bool batches_only) {
+  AnsweredBatch asked{std::move(question), {}, ""};
   const Question& q = asked.question;
-  asked.answer.assign(q.scores.size(), nan);
-  const bool again = std::any_of(asked_.begin(), asked_.end(), [&](const Asked& a) { return a.question.check == q.check && !a.failure.empty(); });
+  asked.answer.assign(q.scores.size(), no_answer);
+  const bool again = std::any_of(asked_.begin(), asked_.end(), [&](const AnsweredBatch& a) { return a.question.check == q.check && !a.failure.empty(); });
   if (again || failures_ >= most_failures) {
     asked.failure = again ? std::string(not_asked) : fmt::format("{} after {} batches without an answer", not_asked, failures_);
     return asked;
@@ -40,16 +38,16 @@ Asked Comparison::answered(Question question, bool batches_only) {
     ask_(q.batch(), asked.answer);
   } catch (const Failure& failure) {
     asked.failure = failure.what();
-    std::fill(asked.answer.begin(), asked.answer.end(), nan);
+    std::fill(asked.answer.begin(), asked.answer.end(), no_answer);
     const bool late = asked.failure.find("`deadline`") != std::string::npos;
     failures_ += late ? most_failures / 2 : 1;
     const auto size = static_cast<std::size_t>(q.members);
     for (std::size_t g = 0; g < q.groups() && q.groups() > 1 && !batches_only && !late; ++g) try {
         const Question one = q.with_groups(q.check, std::vector{g});
         ask_(one.batch(), std::span(asked.answer).subspan(g * size, size));
-      } catch (const Failure& again) {
-        asked.failure = fmt::format("scores {}: {}", numbers_text(q.group(q.scores, g)), again.what());
-        std::fill_n(asked.answer.begin() + static_cast<std::ptrdiff_t>(g * size), size, nan);
+      } catch (const Failure& of_group) {
+        asked.failure = fmt::format("scores {}: {}", numbers_text(q.group(q.scores, g)), of_group.what());
+        std::fill_n(asked.answer.begin() + static_cast<std::ptrdiff_t>(g * size), size, no_answer);
         break;
       }
   }
@@ -57,7 +55,7 @@ Asked Comparison::answered(Question question, bool batches_only) {
 }
 
 /// Asks for all batches of scores. Throws the first Failure where none of the first three has an answer.
-void Comparison::ask_all() {
+void EstimatorComparison::ask_all() {
   const EstimatorConfig config = o_.as ? *o_.as : estimator_named("odrpo(grpo)");
   for (Question& q : conformance_questions(config, o_.levels, o_.scores)) {
     asked_.push_back(answered(std::move(q), o_.whitened));
@@ -66,8 +64,8 @@ void Comparison::ask_all() {
 }
 
 /// Asks for batches that others of this number answer too.
-void Comparison::ask_own(std::size_t at) {
-  const Asked& first = asked_[at];
+void EstimatorComparison::ask_own(std::size_t at) {
+  const AnsweredBatch& first = asked_[at];
   if (!first.failure.empty()) return;
   const Question& q = first.question;
   const auto size = static_cast<std::size_t>(q.members);
@@ -91,7 +89,7 @@ void Comparison::ask_own(std::size_t at) {
 }
 
 /// Asks for a batch of scores in the lower half, shifted to the upper half, and doubled. Groups are those of asked_[at], halved.
-void Comparison::ask_laws(std::size_t at) {
+void EstimatorComparison::ask_laws(std::size_t at) {
   const int half = o_.levels / 2;
   if (half < 2) return;
   Question lower = asked_[at].question;

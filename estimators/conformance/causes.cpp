@@ -18,7 +18,7 @@ constexpr double few = 0.02;      // share of the groups
 constexpr double rounded = 0.01;  // of the largest advantage of a group: differences of answers of few digits
 
 /// What groups of one get.
-std::string single_cause(const CheckResult& result, const Variant& variant, const Asked& asked) {
+std::string single_cause(const CheckResult& result, const EstimatorVariant& variant, const AnsweredBatch& asked) {
   if (variant.whitening.on) return "groups of one get other advantages";
   const auto all = [&](auto wanted) {
     for (std::size_t i = 0; i < asked.answer.size(); ++i)
@@ -47,13 +47,13 @@ std::string own_cause(Check check) {
 
 }  // namespace
 
-const Asked* Comparison::asked_of(Check check) const {
-  const auto at = std::find_if(asked_.begin(), asked_.end(), [&](const Asked& a) { return a.question.check == check; });
+const AnsweredBatch* EstimatorComparison::asked_of(Check check) const {
+  const auto at = std::find_if(asked_.begin(), asked_.end(), [&](const AnsweredBatch& a) { return a.question.check == check; });
   return at == asked_.end() ? nullptr : &*at;
 }
 
 /// Finds out what explains the core groups: adds sentences, and returns the variant that explains them, if there is one.
-std::optional<Variant> Comparison::name_core_cause(const Variant& variant, Conformance& out) const {
+std::optional<EstimatorVariant> EstimatorComparison::name_core_cause(const EstimatorVariant& variant, Conformance& out) const {
   const Includes exact = [](Check check) { return is_core(check) && check != Check::close && check != Check::huge; };
   int groups = 0, before = 0;
   double worst = 0;
@@ -62,7 +62,7 @@ std::optional<Variant> Comparison::name_core_cause(const Variant& variant, Confo
       worst = std::max(worst, result.worst);
       if (exact(result.check)) groups += result.groups, before += result.groups - result.different;
     }
-  const bool nothing = std::all_of(asked_.begin(), asked_.end(), [](const Asked& a) { return !is_core(a.question.check) || std::all_of(a.answer.begin(), a.answer.end(), [](double x) { return x == 0; }); });
+  const bool nothing = std::all_of(asked_.begin(), asked_.end(), [](const AnsweredBatch& a) { return !is_core(a.question.check) || std::all_of(a.answer.begin(), a.answer.end(), [](double x) { return x == 0; }); });
   if (nothing) {
     out.causes.push_back("all advantages are 0");
     return std::nullopt;
@@ -72,7 +72,7 @@ std::optional<Variant> Comparison::name_core_cause(const Variant& variant, Confo
   const bool only_digits = before == groups || (all_differ(Check::close) && groups - before <= few * groups);
   const Includes of = only_digits ? Includes(is_core) : exact;
   const int base = explained_groups(variant, of), total = groups_of(of);
-  Variant best = worst > 0 ? best_change(variant) : variant;
+  EstimatorVariant best = worst > 0 ? best_change(variant) : variant;
   const int after = explained_groups(best, of);
   if (!best.what.empty() && after - base >= explained * (total - base)) {
     out.causes.push_back(fmt::format("{} ({} of {} groups agree then, {} without)", best.what, after, total, base));
@@ -94,10 +94,10 @@ std::optional<Variant> Comparison::name_core_cause(const Variant& variant, Confo
 }
 
 /// The sentence on missing scores, beside a variant that explains the groups without; empty where those that leave two or more scores agree.
-std::string Comparison::missing_cause(const Variant& variant) const {
-  const auto differing = [&](const Variant& v) {
+std::string EstimatorComparison::missing_cause(const EstimatorVariant& variant) const {
+  const auto differing = [&](const EstimatorVariant& v) {
     int count = 0;
-    for (const Asked& asked : asked_)
+    for (const AnsweredBatch& asked : asked_)
       if (const Question& q = asked.question; q.check == Check::missing)
         compare(q, asked.answer, expected_of(v, q), v.whitening.on, [&](std::size_t g, double) {
           const auto scores = q.group(q.scores, g);
@@ -109,12 +109,12 @@ std::string Comparison::missing_cause(const Variant& variant) const {
   if (groups == 0) return "";
   int least = std::max(1, static_cast<int>((1 - explained) * groups) + 1);
   std::string cause = "groups with missing scores get other advantages than the group of the others";
-  for (const Variant& other : unscored_variants(variant))
+  for (const EstimatorVariant& other : unscored_variants(variant))
     if (const int count = differing(other); count < least) least = count, cause = other.what.substr(variant.what.empty() ? 0 : variant.what.size() + 2);
   return cause;
 }
 
-void Comparison::name_causes(const Variant& variant, Conformance& out) const {
+void EstimatorComparison::name_causes(const EstimatorVariant& variant, Conformance& out) const {
   const auto differs = [&](Check check) -> CheckResult* {
     const auto at = std::find_if(out.checks.begin(), out.checks.end(), [&](const CheckResult& c) { return c.check == check; });
     return at != out.checks.end() && at->different > 0 && at->failure.empty() ? &*at : nullptr;
@@ -126,10 +126,10 @@ void Comparison::name_causes(const Variant& variant, Conformance& out) const {
   const bool remembers = differs(Check::again) != nullptr;
   for (const Check check : {Check::again, Check::members, Check::groups, Check::alone})
     if (CheckResult* result = differs(check); result && (check == Check::again || !remembers)) add(*result, own_cause(check));
-  const std::optional<Variant> core = name_core_cause(variant, out);
+  const std::optional<EstimatorVariant> core = name_core_cause(variant, out);
   if (CheckResult* result = differs(Check::laws); result && core && core->what.empty()) out.causes.push_back(result->cause);
   const auto explains = [&](Check check) {  // beside what explains the core groups
-    const Asked& asked = *asked_of(check);
+    const AnsweredBatch& asked = *asked_of(check);
     bool all = core.has_value();
     if (core) compare(asked.question, asked.answer, expected_of(*core, asked.question), core->whitening.on, [&](std::size_t, double) { all = false; });
     return all;

@@ -14,7 +14,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-constexpr double agreement = 2e-5;        // of the largest advantage: programs may compute in float
+constexpr double answers_agree = 2e-5;        // of the largest advantage: programs may compute in float
 constexpr double float_step = 1.0 / 4e6;  // relative rounding of a score that a sum in float has
 constexpr double residue = 0.05;          // advantages of equal reals whose mean is rounded
 constexpr double visible = 1e-3;          // relative differences of groups that are shown, if there are such
@@ -28,7 +28,7 @@ double allowed(Check check, std::span<const double> scores, std::span<const doub
     if (expected[i] == expected[i]) largest = std::max(largest, std::fabs(expected[i]));
   }
   if (check == Check::equal_reals) return residue;
-  return 1e-9 + agreement * largest + (high > low ? largest / (high - low) * size * float_step : agreement);
+  return 1e-9 + answers_agree * largest + (high > low ? largest / (high - low) * size * float_step : answers_agree);
 }
 
 void add_group(CheckResult& result, const Question& q, std::size_t g, double worst, std::span<const double> answer, std::span<const double> expected) {
@@ -39,6 +39,13 @@ void add_group(CheckResult& result, const Question& q, std::size_t g, double wor
   ++result.different;
   result.worst = std::max(result.worst, worst);
   if (!result.first || (result.first->difference < visible && worst >= visible)) result.first = DifferentGroup{worst, copy(q.scores), copy(expected), copy(answer)};
+}
+
+/// Adds the groups of a batch, and those that differ.
+void add_batch(CheckResult& result, const AnsweredBatch& a, std::span<const double> expected, bool whitened) {
+  result.groups += static_cast<int>(a.question.groups());
+  if (result.failure.empty()) result.failure = a.failure;
+  compare(a.question, a.answer, expected, whitened, [&](std::size_t g, double worst) { add_group(result, a.question, g, worst, a.answer, expected); });
 }
 
 }  // namespace
@@ -61,43 +68,33 @@ void compare(const Question& q, std::span<const double> answer, std::span<const 
   }
 }
 
-Values Comparison::expected_of(const Variant& variant, const Question& question) const {
+Values EstimatorComparison::expected_of(const EstimatorVariant& variant, const Question& question) const {
   Values out(question.scores.size());
   variant_advantages(variant, question, o_.levels, out);
   return out;
 }
 
-CheckResult Comparison::check(Check check, const Variant& variant) const {
+CheckResult EstimatorComparison::check(Check check, const EstimatorVariant& variant) const {
   return check == Check::laws ? check_laws(variant) : check >= Check::members ? check_own(check, variant) : check_answers(check, variant);
 }
 
-CheckResult Comparison::check_answers(Check check, const Variant& variant) const {
+CheckResult EstimatorComparison::check_answers(Check check, const EstimatorVariant& variant) const {
   CheckResult result{.check = check};
-  for (const Asked& a : asked_) {
-    if (a.question.check != check) continue;
-    result.groups += static_cast<int>(a.question.groups());
-    if (result.failure.empty()) result.failure = a.failure;
-    const Values expected = expected_of(variant, a.question);
-    compare(a.question, a.answer, expected, variant.whitening.on, [&](std::size_t g, double worst) { add_group(result, a.question, g, worst, a.answer, expected); });
-  }
+  for (const AnsweredBatch& a : asked_)
+    if (a.question.check == check) add_batch(result, a, expected_of(variant, a.question), variant.whitening.on);
   return result;
 }
 
-CheckResult Comparison::check_own(Check check, const Variant& variant) const {
+CheckResult EstimatorComparison::check_own(Check check, const EstimatorVariant& variant) const {
   CheckResult result{.check = check};
   if (variant.whitening.on && check == Check::alone) return result;
-  for (const auto& [a, follows] : own_) {
-    if (a.question.check != check) continue;
-    result.groups += static_cast<int>(a.question.groups());
-    if (result.failure.empty()) result.failure = a.failure;
-    compare(a.question, a.answer, follows, variant.whitening.on,
-            [&, &a = a, &follows = follows](std::size_t g, double worst) { add_group(result, a.question, g, worst, a.answer, follows); });
-  }
+  for (const auto& [a, follows] : own_)
+    if (a.question.check == check) add_batch(result, a, follows, variant.whitening.on);
   return result;
 }
 
 /// Laws that the variant obeys in the questions of ask_laws(): answers must obey them too.
-CheckResult Comparison::check_laws(const Variant& variant) const {
+CheckResult EstimatorComparison::check_laws(const EstimatorVariant& variant) const {
   CheckResult result{.check = Check::laws};
   if (laws_.empty() || !laws_[0].failure.empty()) return result;
   const Question& lower = laws_[0].question;
@@ -107,15 +104,12 @@ CheckResult Comparison::check_laws(const Variant& variant) const {
     return values;
   };
   const Values expected = expected_of(variant, lower);
-  const auto law = [&](const Asked& other, double factor, const std::string& cause) {
+  const auto law = [&](const AnsweredBatch& other, double factor, const std::string& cause) {
     bool obeyed = true;
     compare(lower, expected_of(variant, other.question), scaled(expected, factor), whitened, [&](std::size_t, double) { obeyed = false; });
     if (!obeyed) return;
-    result.groups += static_cast<int>(lower.groups());
-    if (result.failure.empty()) result.failure = other.failure;
-    const Values follows = scaled(laws_[0].answer, factor);
     const int before = result.different;
-    compare(lower, other.answer, follows, whitened, [&](std::size_t g, double worst) { add_group(result, other.question, g, worst, other.answer, follows); });
+    add_batch(result, other, scaled(laws_[0].answer, factor), whitened);
     if (result.different > before) add_item(result.cause, cause);
   };
   law(laws_[1], 1, fmt::format("scores that are all higher by {} get other advantages", o_.levels / 2));

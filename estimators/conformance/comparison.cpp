@@ -1,4 +1,4 @@
-// Implements conformance.hpp and Comparison::run().
+// Implements conformance.hpp and EstimatorComparison::run().
 #include "estimators/conformance/comparison.hpp"
 
 #include <fmt/format.h>
@@ -11,21 +11,21 @@
 
 namespace odrpo {
 
-Conformance Comparison::run() {
+Conformance EstimatorComparison::run() {
   ask_all();
-  const auto usual_at = static_cast<std::size_t>(std::find_if(asked_.begin(), asked_.end(), [](const Asked& a) { return a.question.members > 6; }) - asked_.begin());
+  const auto usual_at = static_cast<std::size_t>(std::find_if(asked_.begin(), asked_.end(), [](const AnsweredBatch& a) { return a.question.members > 6; }) - asked_.begin());
   ask_own(usual_at);
   ask_laws(usual_at);
   const Includes all = [](Check) { return true; };
-  const std::vector<Variant> words = all_words();
-  const Variant* fits = nullptr;
+  const std::vector<EstimatorVariant> words = all_words();
+  const EstimatorVariant* fits = nullptr;
   Conformance out;
-  for (const Variant& word : words)
+  for (const EstimatorVariant& word : words)
     if (explained_groups(word, all, groups_of(all)) >= 0) {
       out.same.push_back(reference_word(word));
       if (fits == nullptr) fits = &word;
     }
-  const Variant variant = o_.as ? named_variant(*o_.as, o_.whitened) : fits != nullptr ? *fits : closest_word(words);
+  const EstimatorVariant variant = o_.as ? named_variant(*o_.as, o_.whitened) : fits != nullptr ? *fits : closest_word(words);
   out.as = reference_word(variant), out.formula = estimator_formula(variant.config), out.closest = variant.config, out.whitened = variant.whitening.on;
   for (const CheckRow& row : check_rows)
     if (CheckResult result = check(row.check, variant); result.groups > 0) out.checks.push_back(std::move(result));
@@ -36,7 +36,7 @@ Conformance Comparison::run() {
   return out;
 }
 
-std::string reference_word(const Variant& variant) {
+std::string reference_word(const EstimatorVariant& variant) {
   const EstimatorConfig& c = variant.config;
   std::string word = fmt::format("{}:{}", estimator_word(c), word_of<Compat>(compat_words, c.compat));
   const EstimatorConfig usual = estimator_named(estimator_word(c));
@@ -51,6 +51,6 @@ std::string reference_word(const Variant& variant) {
   return word + (variant.whitening.on ? " --whitened" : "");
 }
 
-Conformance conformance_of(const AskEstimator& ask, const ConformanceOptions& options) { return Comparison(ask, options).run(); }
+Conformance conformance_of(const AskEstimator& ask, const ConformanceOptions& options) { return EstimatorComparison(ask, options).run(); }
 
 }  // namespace odrpo

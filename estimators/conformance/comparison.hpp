@@ -15,7 +15,7 @@
 namespace odrpo {
 
 /// A question and what was answered.
-struct Asked {
+struct AnsweredBatch {
   Question question;
   std::vector<double> answer;  ///< [groups][members] NaN where a score is missing, and where there is no answer
   std::string failure;         ///< why there is no answer
@@ -29,51 +29,51 @@ inline bool is_core(Check check) { return check <= Check::negative; }
 void compare(const Question& question, std::span<const double> answer, std::span<const double> expected, bool whitened, const std::function<void(std::size_t, double)>& differs);
 
 /// All answers of an estimator, and what they say of variants.
-class Comparison {
+class EstimatorComparison {
  public:
-  Comparison(const AskEstimator& ask, const ConformanceOptions& options) : ask_(ask), o_(options) {}
+  EstimatorComparison(const AskEstimator& ask, const ConformanceOptions& options) : ask_(ask), o_(options) {}
   Conformance run();
 
  private:
   // asking.cpp
-  Asked answered(Question question, bool batches_only);
+  AnsweredBatch answered(Question question, bool batches_only);
   void ask_all();
   void ask_own(std::size_t at);
   void ask_laws(std::size_t at);
 
   // checks.cpp
-  std::vector<double> expected_of(const Variant& variant, const Question& question) const;
-  CheckResult check(Check check, const Variant& variant) const;
-  CheckResult check_answers(Check check, const Variant& variant) const;
-  CheckResult check_own(Check check, const Variant& variant) const;
-  CheckResult check_laws(const Variant& variant) const;
-  void add_gradients(const Variant& variant, Conformance& out) const;
+  std::vector<double> expected_of(const EstimatorVariant& variant, const Question& question) const;
+  CheckResult check(Check check, const EstimatorVariant& variant) const;
+  CheckResult check_answers(Check check, const EstimatorVariant& variant) const;
+  CheckResult check_own(Check check, const EstimatorVariant& variant) const;
+  CheckResult check_laws(const EstimatorVariant& variant) const;
+  void add_gradients(const EstimatorVariant& variant, Conformance& out) const;
 
   // search.cpp
   using Includes = bool (*)(Check);
   int groups_of(Includes of) const;
-  int explained_groups(const Variant& variant, Includes of, int at_least = 0) const;
-  double distance(const Variant& variant) const;
-  void rescale(Variant& variant) const;
-  Variant best_change(const Variant& base) const;
-  std::vector<Variant> all_words() const;
-  Variant closest_word(const std::vector<Variant>& words) const;
+  int explained_groups(const EstimatorVariant& variant, Includes of, int at_least = 0) const;
+  double distance(const EstimatorVariant& variant) const;
+  void rescale(EstimatorVariant& variant) const;
+  EstimatorVariant best_change(const EstimatorVariant& base) const;
+  std::vector<EstimatorVariant> all_words() const;
+  EstimatorVariant closest_word(const std::vector<EstimatorVariant>& words) const;
 
   // causes.cpp
-  const Asked* asked_of(Check check) const;
-  std::optional<Variant> name_core_cause(const Variant& variant, Conformance& out) const;
-  std::string missing_cause(const Variant& variant) const;
-  void name_causes(const Variant& variant, Conformance& out) const;
+  const AnsweredBatch* asked_of(Check check) const;
+  std::optional<EstimatorVariant> name_core_cause(const EstimatorVariant& variant, Conformance& out) const;
+  std::string missing_cause(const EstimatorVariant& variant) const;
+  void name_causes(const EstimatorVariant& variant, Conformance& out) const;
 
   const AskEstimator& ask_;
   const ConformanceOptions& o_;
-  std::vector<Asked> asked_;
+  std::vector<AnsweredBatch> asked_;
   int failures_ = 0;                                        ///< batches without an answer
-  std::vector<std::pair<Asked, std::vector<double>>> own_;  ///< questions that repeat others, and the answers that follow from those
-  std::vector<Asked> laws_;                                 ///< one batch: as it is, with all scores higher, with all doubled; empty for fewer than 4 levels
+  std::vector<std::pair<AnsweredBatch, std::vector<double>>> own_;  ///< questions that repeat others, and the answers that follow from those
+  std::vector<AnsweredBatch> laws_;                                 ///< one batch: as it is, with all scores higher, with all doubled; empty for fewer than 4 levels
 };
 
-/// The beginning of Asked::failure where the question was not asked.
+/// The beginning of AnsweredBatch::failure where the question was not asked.
 inline constexpr std::string_view not_asked = "not asked";
 
 /// The share of differing groups that a change must explain to be their cause.

@@ -63,6 +63,6 @@ struct Conformance {
 Conformance conformance_of(const AskEstimator& ask, const ConformanceOptions& options);
 
 /// A named variant as `conform` takes it after --as: "grpo:verl", "grpo:paper --ddof 1", "reinforce:verl --whitened".
-std::string reference_word(const Variant& variant);
+std::string reference_word(const EstimatorVariant& variant);
 
 }  // namespace odrpo

@@ -49,9 +49,9 @@ double product(const Values& a, const Values& b) { return std::inner_product(a.b
 
 }  // namespace
 
-void Comparison::add_gradients(const Variant& variant, Conformance& out) const {
+void EstimatorComparison::add_gradients(const EstimatorVariant& variant, Conformance& out) const {
   if (variant.whitening.on) return;
-  const auto at = std::find_if(asked_.begin(), asked_.end(), [](const Asked& a) { return a.question.check == Check::histograms; });
+  const auto at = std::find_if(asked_.begin(), asked_.end(), [](const AnsweredBatch& a) { return a.question.check == Check::histograms; });
   const Question& q = at->question;
   if (std::any_of(at->answer.begin(), at->answer.end(), [](double a) { return a != a; })) return;
   const Values expected = expected_of(variant, q);

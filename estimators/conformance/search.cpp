@@ -27,7 +27,7 @@ struct Ratio {
 };
 
 /// Adds the ratios of a batch's groups, and those of groups whose answers reach `clip` to `at_clip`.
-void add_ratios(const Asked& a, std::span<const double> expected, double clip, std::vector<Ratio>& ratios, std::vector<Ratio>& at_clip) {
+void add_ratios(const AnsweredBatch& a, std::span<const double> expected, double clip, std::vector<Ratio>& ratios, std::vector<Ratio>& at_clip) {
   for (std::size_t g = 0; g < a.question.groups(); ++g) {
     const auto want = a.question.group(expected, g), got = a.question.group(a.answer, g);
     std::size_t top = 0;
@@ -54,17 +54,17 @@ std::pair<double, double> spread_of(const std::vector<Ratio>& ratios, BySize by)
 }  // namespace
 
 /// Number of groups of these checks.
-int Comparison::groups_of(Includes of) const {
+int EstimatorComparison::groups_of(Includes of) const {
   int count = 0;
-  for (const Asked& a : asked_)
+  for (const AnsweredBatch& a : asked_)
     if (of(a.question.check)) count += static_cast<int>(a.question.groups());
   return count;
 }
 
 /// Number of groups whose answers are the variant's; -1 as soon as they are fewer than `at_least`.
-int Comparison::explained_groups(const Variant& variant, Includes of, int at_least) const {
+int EstimatorComparison::explained_groups(const EstimatorVariant& variant, Includes of, int at_least) const {
   int count = groups_of(of);
-  for (const Asked& a : asked_) {
+  for (const AnsweredBatch& a : asked_) {
     if (!of(a.question.check)) continue;
     compare(a.question, a.answer, expected_of(variant, a.question), variant.whitening.on, [&](std::size_t, double) { --count; });
     if (count < at_least) return -1;
@@ -73,9 +73,9 @@ int Comparison::explained_groups(const Variant& variant, Includes of, int at_lea
 }
 
 /// How far the answers are from a variant, whatever their scale and offset: mean over groups of 1 - |correlation|, and a little of the mean relative difference.
-double Comparison::distance(const Variant& variant) const {
+double EstimatorComparison::distance(const EstimatorVariant& variant) const {
   double sum = 0, count = 0;
-  for (const Asked& a : asked_) {
+  for (const AnsweredBatch& a : asked_) {
     if (a.question.check > Check::extremes) continue;
     const Values expected = expected_of(variant, a.question);
     for (std::size_t g = 0; g < a.question.groups(); ++g) {
@@ -95,14 +95,14 @@ double Comparison::distance(const Variant& variant) const {
 }
 
 /// Sets factor, by_size and clip of a variant to what the answers show.
-void Comparison::rescale(Variant& variant) const {
+void EstimatorComparison::rescale(EstimatorVariant& variant) const {
   double clip = 0;
-  for (const Asked& a : asked_)
+  for (const AnsweredBatch& a : asked_)
     if (a.question.check <= Check::large)
       for (const double x : a.answer) clip = std::max(clip, std::fabs(x));
   std::vector<Ratio> ratios, at_clip;
   constexpr double least_spread = 0.01;  // more of it is no factor
-  for (const Asked& a : asked_) {
+  for (const AnsweredBatch& a : asked_) {
     if (a.question.check > Check::large) continue;
     add_ratios(a, expected_of(variant, a.question), clip, ratios, at_clip);
     if (ratios.empty() && at_clip.size() >= 32) return;
@@ -132,15 +132,15 @@ void Comparison::rescale(Variant& variant) const {
 }
 
 /// The variant of `base` that explains most groups, by the fewest changes; `base` itself if none explains more.
-Variant Comparison::best_change(const Variant& base) const {
-  Variant best = base;
+EstimatorVariant EstimatorComparison::best_change(const EstimatorVariant& base) const {
+  EstimatorVariant best = base;
   int most = explained_groups(base, is_core);
-  std::vector<Variant> tried = changed_variants(base);
+  std::vector<EstimatorVariant> tried = changed_variants(base);
   tried.insert(tried.begin(), base);
-  for (const Variant& variant : tried) {
-    Variant scaled = variant;
+  for (const EstimatorVariant& variant : tried) {
+    EstimatorVariant scaled = variant;
     rescale(scaled);
-    for (const Variant* candidate : {&variant, static_cast<const Variant*>(&scaled)}) {
+    for (const EstimatorVariant* candidate : {&variant, static_cast<const EstimatorVariant*>(&scaled)}) {
       if (candidate == &scaled && scaled.what == variant.what) continue;
       const int count = explained_groups(*candidate, is_core, std::max(1, most));
       if (count > most || (count == most && candidate->changes < best.changes)) most = count, best = *candidate;
@@ -150,8 +150,8 @@ Variant Comparison::best_change(const Variant& base) const {
 }
 
 /// Every word under every convention that has it, and those followed by the system's whitening.
-std::vector<Variant> Comparison::all_words() const {
-  std::vector<Variant> all;
+std::vector<EstimatorVariant> EstimatorComparison::all_words() const {
+  std::vector<EstimatorVariant> all;
   for (const std::string_view word : estimator_catalogue())
     for (const auto& compat : compat_words) {
       EstimatorConfig config = estimator_named(word);
@@ -166,20 +166,20 @@ std::vector<Variant> Comparison::all_words() const {
 }
 
 /// The word whose advantages, or else those of a variant of it, fit the answers best.
-Variant Comparison::closest_word(const std::vector<Variant>& words) const {
-  std::vector<std::pair<std::tuple<double, bool>, const Variant*>> by_distance;  // of equal distance those that are not whitened, in the order of the conventions
-  for (const Variant& word : words) by_distance.emplace_back(std::tuple(std::round(distance(word) * 2000), word.whitening.on), &word);
+EstimatorVariant EstimatorComparison::closest_word(const std::vector<EstimatorVariant>& words) const {
+  std::vector<std::pair<std::tuple<double, bool>, const EstimatorVariant*>> by_distance;  // of equal distance those that are not whitened, in the order of the conventions
+  for (const EstimatorVariant& word : words) by_distance.emplace_back(std::tuple(std::round(distance(word) * 2000), word.whitening.on), &word);
   std::stable_sort(by_distance.begin(), by_distance.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::map<std::pair<std::string, bool>, int> tried;  // conventions of a word, whitened or not
   std::vector<std::string> forms;
-  const Variant* closest = by_distance[0].second;
+  const EstimatorVariant* closest = by_distance[0].second;
   int most = -1, all = 0, least_changes = 0;
   for (const auto& [away, word] : by_distance) {
     const std::string form = estimator_word(word->config);
     if (std::find(forms.begin(), forms.end(), form) == forms.end()) forms.push_back(form);
     if (forms.size() > closest_words) break;
     if (word->config.compat != Compat::paper && ++tried[{form, word->whitening.on}] > closest_conventions) continue;
-    const Variant best = best_change(*word);
+    const EstimatorVariant best = best_change(*word);
     const int count = explained_groups(best, is_core), everything = explained_groups(best, [](Check) { return true; });
     if (std::tuple(count, everything, -best.changes) > std::tuple(most, all, -least_changes)) most = count, all = everything, least_changes = best.changes, closest = word;
   }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "estimators/definition.hpp"
@@ -16,8 +15,6 @@
 
 namespace odrpo {
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 using Values = std::vector<double>;
 
@@ -98,14 +95,14 @@ Values ranks_of(RankTies ties, const Values& v) {
 }
 
 /// Adds to `out` what a level or a bit gives: weight times the standardised indicators. One that all or none reach gives nothing.
-void add_indicators(const Variant& variant, double weight, const Values& reached, const BatchMoments& batch, Values& out) {
+void add_indicators(const EstimatorVariant& variant, double weight, const Values& reached, const BatchMoments& batch, Values& out) {
   if (all_equal(reached)) return;
   const Values part = standardised(variant.rule, reached, batch);
   for (std::size_t i = 0; i < out.size(); ++i) out[i] += weight * part[i];
 }
 
 /// The sum over levels: all levels between two neighbouring scores have the same indicators.
-Values by_levels(const Variant& variant, const Values& r, int levels, const BatchMoments& batch) {
+Values by_levels(const EstimatorVariant& variant, const Values& r, int levels, const BatchMoments& batch) {
   const EstimatorConfig& c = variant.config;
   const double median = weight_median(c, r, no_median);
   const int group = static_cast<int>(r.size());
@@ -129,7 +126,7 @@ Values by_levels(const Variant& variant, const Values& r, int levels, const Batc
   return out;
 }
 
-Values by_bits(const Variant& variant, const Values& r, const BatchMoments& batch) {
+Values by_bits(const EstimatorVariant& variant, const Values& r, const BatchMoments& batch) {
   Values out(r.size(), 0.0);
   const int bits = bits_of(static_cast<int>(*std::max_element(r.begin(), r.end())));
   for (int b = 0; b < bits; ++b) {
@@ -141,7 +138,7 @@ Values by_bits(const Variant& variant, const Values& r, const BatchMoments& batc
 }
 
 /// The advantages of members that are compared with each other.
-Values of_members(const Variant& variant, Values r, int levels, const BatchMoments& batch) {
+Values of_members(const EstimatorVariant& variant, Values r, int levels, const BatchMoments& batch) {
   Values out(r.size(), 0.0);
   if (r.empty()) return out;
   for (double& x : r)
@@ -180,7 +177,7 @@ std::vector<std::vector<std::size_t>> compared_members(Compared compared, const 
 }
 
 /// The scores with what the variant takes for the missing ones.
-Values filled(const Variant& variant, const Question& q) {
+Values filled(const EstimatorVariant& variant, const Question& q) {
   Values scores = q.scores;
   const auto size = static_cast<std::size_t>(q.members);
   for (std::size_t g = 0; g < q.groups(); ++g) {
@@ -189,7 +186,7 @@ Values filled(const Variant& variant, const Question& q) {
     for (const double x : group)
       if (x == x) there.push_back(x);
     if (there.size() == size || variant.unscored == Unscored::left_out) continue;
-    const double fill = variant.unscored == Unscored::zero ? 0 : variant.unscored == Unscored::lowest ? 1 : variant.unscored == Unscored::mean && !there.empty() ? group_mean(there) : nan;
+    const double fill = variant.unscored == Unscored::zero ? 0 : variant.unscored == Unscored::lowest ? 1 : variant.unscored == Unscored::mean && !there.empty() ? group_mean(there) : no_answer;
     for (double& x : group)
       if (x != x || variant.unscored == Unscored::no_group) x = fill;
   }
@@ -219,9 +216,9 @@ double size_factor(BySize by, double members) {
   return 1;
 }
 
-Variant named_variant(const EstimatorConfig& config, bool whitened) {
+EstimatorVariant named_variant(const EstimatorConfig& config, bool whitened) {
   const Convention row = convention_of(config);
-  Variant variant{.config = config};
+  EstimatorVariant variant{.config = config};
   variant.rule.around = row.centre == Centre::others ? Around::others : row.centre == Centre::median ? Around::lower_median : Around::group;
   const bool deviation = row.divisor == Divisor::deviation || row.divisor == Divisor::place_deviation;
   variant.rule.over = deviation                                  ? Over::deviation
@@ -233,7 +230,7 @@ Variant named_variant(const EstimatorConfig& config, bool whitened) {
   return variant;
 }
 
-void variant_advantages(const Variant& variant, const Question& question, int levels, std::span<double> out) {
+void variant_advantages(const EstimatorVariant& variant, const Question& question, int levels, std::span<double> out) {
   Question q = question;
   q.scores = filled(variant, question);
   BatchMoments batch;
@@ -241,7 +238,7 @@ void variant_advantages(const Variant& variant, const Question& question, int le
     std::copy_if(q.scores.begin(), q.scores.end(), std::back_inserter(all), [](double x) { return x == x; });
     batch = {group_mean(all), group_deviation(all, variant.rule.ddof)};
   }
-  std::fill(out.begin(), out.end(), nan);
+  std::fill(out.begin(), out.end(), no_answer);
   for (const std::vector<std::size_t>& part : compared_members(variant.compared, q)) {
     Values r;
     for (const std::size_t i : part) r.push_back(q.scores[i]);
@@ -255,12 +252,12 @@ void variant_advantages(const Variant& variant, const Question& question, int le
     }
   }
   for (std::size_t i = 0; i < out.size(); ++i) {
-    if (question.scores[i] != question.scores[i]) out[i] = nan;
+    if (question.scores[i] != question.scores[i]) out[i] = no_answer;
     else if (variant.unscored == Unscored::no_group && out[i] != out[i]) out[i] = 0;
   }
   whiten(variant.whitening, question, out);
   for (std::size_t i = 0; i < out.size(); ++i)
-    if (question.scores[i] != question.scores[i]) out[i] = nan;
+    if (question.scores[i] != question.scores[i]) out[i] = no_answer;
 }
 
 namespace {
@@ -302,12 +299,12 @@ std::string eps_text(const Standardisation& rule, bool brief = false) {
 /// Collects variants of one base.
 class Changes {
  public:
-  explicit Changes(const Variant& base) : base_(base) {}
-  std::vector<Variant> all;
+  explicit Changes(const EstimatorVariant& base) : base_(base) {}
+  std::vector<EstimatorVariant> all;
 
   template <class Edit>
   void add(const std::string& what, int changes, Edit edit) {
-    Variant variant = base_;
+    EstimatorVariant variant = base_;
     edit(variant);
     add_item(variant.what, what);
     variant.changes += changes;
@@ -315,11 +312,11 @@ class Changes {
   }
 
  private:
-  const Variant& base_;
+  const EstimatorVariant& base_;
 };
 
 /// Changes of ddof, eps and its place, alone and together.
-void add_divisors(const Variant& base, const auto& rule_of, const std::string& of, Changes& to) {
+void add_divisors(const EstimatorVariant& base, const auto& rule_of, const std::string& of, Changes& to) {
   const auto& old = rule_of(base);
   for (const int ddof : {0, 1})
     for (const WhitenScale place : {WhitenScale::added, WhitenScale::inside, WhitenScale::floor})
@@ -330,50 +327,50 @@ void add_divisors(const Variant& base, const auto& rule_of, const std::string& o
         if (ddof != old.ddof) add_item(what, fmt::format("{}ddof {}, not {}", of, ddof, old.ddof)), ++changes;
         Standardisation now{.eps = eps, .scale = place};
         if (eps != old.eps || place != rule_of(base).scale) add_item(what, fmt::format("{}{}, not {}", of, eps_text(now), eps_text({.eps = old.eps, .scale = old.scale}, place == old.scale))), ++changes;
-        if (changes > 0) to.add(what, changes, [&](Variant& v) {
+        if (changes > 0) to.add(what, changes, [&](EstimatorVariant& v) {
           auto& rule = rule_of(v);
           rule.ddof = ddof, rule.eps = eps, rule.scale = place;
         });
       }
 }
 
-void add_level_changes(const Variant& base, Changes& to) {
+void add_level_changes(const EstimatorVariant& base, Changes& to) {
   const EstimatorConfig& c = base.config;
-  to.add("a level is reached by scores above it, not by those at it", 1, [](Variant& v) { v.levels = LevelsUsed::above, v.by_definition = false; });
-  to.add("the top level is left out", 1, [](Variant& v) { v.levels = LevelsUsed::below_top, v.by_definition = false; });
+  to.add("a level is reached by scores above it, not by those at it", 1, [](EstimatorVariant& v) { v.levels = LevelsUsed::above, v.by_definition = false; });
+  to.add("the top level is left out", 1, [](EstimatorVariant& v) { v.levels = LevelsUsed::below_top, v.by_definition = false; });
   if (c.form != Form::odrpo) return;
   for (const auto& w : weight_words)
-    if (w.value != c.weight) to.add(fmt::format("the weight {}, not {}", w.word, word_of<Weight>(weight_words, c.weight)), 1, [&](Variant& v) { v.config.weight = w.value; });
-  if (c.weight != Weight::uniform) to.add("the square of each weight", 1, [](Variant& v) { v.square_weights = true, v.by_definition = false; });
+    if (w.value != c.weight) to.add(fmt::format("the weight {}, not {}", w.word, word_of<Weight>(weight_words, c.weight)), 1, [&](EstimatorVariant& v) { v.config.weight = w.value; });
+  if (c.weight != Weight::uniform) to.add("the square of each weight", 1, [](EstimatorVariant& v) { v.square_weights = true, v.by_definition = false; });
   if (reads_median(c.weight))
     for (const MedianRule rule : {MedianRule::lower, MedianRule::mid, MedianRule::upper})
       if (rule != c.median)
-        to.add(fmt::format("the {} median, not the {} one", word_of<MedianRule>(median_words, rule), word_of<MedianRule>(median_words, c.median)), 1, [&](Variant& v) { v.config.median = rule; });
+        to.add(fmt::format("the {} median, not the {} one", word_of<MedianRule>(median_words, rule), word_of<MedianRule>(median_words, c.median)), 1, [&](EstimatorVariant& v) { v.config.median = rule; });
 }
 
-void add_rules(const Variant& base, Changes& to) {
+void add_rules(const EstimatorVariant& base, Changes& to) {
   for (const Around around : {Around::group, Around::others, Around::nothing, Around::lower_median, Around::upper_median, Around::best, Around::batch})
     if (around != base.rule.around)
-      to.add(fmt::format("{} is subtracted, not {}", text_of(around), text_of(base.rule.around)), 1, [&](Variant& v) { v.rule.around = around, v.by_definition = false; });
+      to.add(fmt::format("{} is subtracted, not {}", text_of(around), text_of(base.rule.around)), 1, [&](EstimatorVariant& v) { v.rule.around = around, v.by_definition = false; });
   for (const Over over : {Over::nothing, Over::deviation, Over::others_deviation, Over::variance, Over::mean, Over::distance, Over::batch_deviation})
     for (const int ddof : {0, 1}) {
       if (over == base.rule.over || (ddof == 1 && (over == Over::nothing || over == Over::mean || over == Over::distance))) continue;
       const bool deviates = over != Over::nothing && over != Over::mean && over != Over::distance;
       to.add(fmt::format("divided by {}{}, not by {}", text_of(over), deviates ? fmt::format(" (ddof {})", ddof) : "", text_of(base.rule.over)), 1,
-             [&](Variant& v) { v.rule.over = over, v.rule.ddof = ddof, v.by_definition = false; });
+             [&](EstimatorVariant& v) { v.rule.over = over, v.rule.ddof = ddof, v.by_definition = false; });
     }
-  if (base.rule.over == Over::mean) to.add(base.rule.guard ? "groups with a mean of 0 or less are not left out" : "groups with a mean of 0 or less get zeros", 1, [](Variant& v) { v.rule.guard = !v.rule.guard, v.by_definition = false; });
+  if (base.rule.over == Over::mean) to.add(base.rule.guard ? "groups with a mean of 0 or less are not left out" : "groups with a mean of 0 or less get zeros", 1, [](EstimatorVariant& v) { v.rule.guard = !v.rule.guard, v.by_definition = false; });
   if (base.rule.over != Over::nothing && base.rule.over != Over::mean)
     add_divisors(base, [](auto& v) -> auto& { return v.rule; }, "", to);
   if (base.rule.over == Over::mean)
     for (const double eps : {0.0, 1e-8, 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 1.0})
-      if (eps != base.rule.eps) to.add(fmt::format("eps {:g}, not {:g}", eps, base.rule.eps), 1, [&](Variant& v) { v.rule.eps = eps; });
-  for (Variant& v : to.all) v.by_definition = v.by_definition && v.rule == base.rule;
+      if (eps != base.rule.eps) to.add(fmt::format("eps {:g}, not {:g}", eps, base.rule.eps), 1, [&](EstimatorVariant& v) { v.rule.eps = eps; });
+  for (EstimatorVariant& v : to.all) v.by_definition = v.by_definition && v.rule == base.rule;
 }
 
 }  // namespace
 
-std::vector<Variant> changed_variants(const Variant& base) {
+std::vector<EstimatorVariant> changed_variants(const EstimatorVariant& base) {
   Changes to(base);
   const FormRow& row = row_of(base.config.form);
   const Divisor divisor = convention_of(base.config).divisor;
@@ -385,15 +382,15 @@ std::vector<Variant> changed_variants(const Variant& base) {
                                      std::pair(RankTies::lowest, "equal scores share their lowest rank, not the mean of their ranks"),
                                      std::pair(RankTies::highest, "equal scores share their highest rank, not the mean of their ranks"),
                                      std::pair(RankTies::dense, "ranks count different scores alone")})
-      to.add(what, 1, [ties = ties](Variant& v) { v.ties = ties, v.by_definition = false; });
+      to.add(what, 1, [ties = ties](EstimatorVariant& v) { v.ties = ties, v.by_definition = false; });
   if (reads_key(row.form, FormKeys::origin))
-    to.add(base.config.origin == 1 ? "scores 0..K-1, not 1..K" : "scores 1..K, not 0..K-1", 1, [](Variant& v) { v.config.origin = 1 - v.config.origin; });
+    to.add(base.config.origin == 1 ? "scores 0..K-1, not 1..K" : "scores 1..K, not 0..K-1", 1, [](EstimatorVariant& v) { v.config.origin = 1 - v.config.origin; });
   if (reads_key(row.form, FormKeys::k))
     for (int k = 2; k <= 4; ++k)
-      if (k != base.config.k) to.add(fmt::format("subsets of {}, not of {}", k, base.config.k), 1, [&](Variant& v) { v.config.k = k; });
+      if (k != base.config.k) to.add(fmt::format("subsets of {}, not of {}", k, base.config.k), 1, [&](EstimatorVariant& v) { v.config.k = k; });
   if (reads_key(row.form, FormKeys::kappa))
     for (const double kappa : {0.25, 0.4, 0.5, 0.6, 0.75})
-      if (kappa != base.config.kappa) to.add(fmt::format("kappa {:g}, not {:g}", kappa, base.config.kappa), 1, [&](Variant& v) { v.config.kappa = kappa; });
+      if (kappa != base.config.kappa) to.add(fmt::format("kappa {:g}, not {:g}", kappa, base.config.kappa), 1, [&](EstimatorVariant& v) { v.config.kappa = kappa; });
   if (base.config.compat == Compat::paper && (row.centre == Centre::quantile || row.centre == Centre::second || divisor == Divisor::distances))
     for (const int ddof : {0, 1})
       for (const double eps : {0.0, 1e-9, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, base.config.eps}) {
@@ -401,34 +398,34 @@ std::vector<Variant> changed_variants(const Variant& base) {
         if (ddof != base.config.ddof) what = fmt::format("ddof {}, not {}", ddof, base.config.ddof);
         if (eps != base.config.eps) add_item(what, fmt::format("eps {:g}, not {:g}", eps, base.config.eps));
         if (!what.empty() && (ddof == base.config.ddof || reads_key(row.form, FormKeys::ddof)))
-          to.add(what, (ddof != base.config.ddof) + (eps != base.config.eps), [&](Variant& v) { v.config.ddof = ddof, v.config.eps = eps; });
+          to.add(what, (ddof != base.config.ddof) + (eps != base.config.eps), [&](EstimatorVariant& v) { v.config.ddof = ddof, v.config.eps = eps; });
       }
-  to.add("real scores count as the level below them", 1, [](Variant& v) { v.reals = Reals::level_below; });
-  to.add("real scores count as the nearest level", 1, [](Variant& v) { v.reals = Reals::nearest_level; });
-  to.add("every member is compared with itself alone", 1, [](Variant& v) { v.compared = Compared::alone; });
-  to.add("all members of the batch are one group", 1, [](Variant& v) { v.compared = Compared::batch; });
-  to.add("groups with the same prompt are taken for one", 1, [](Variant& v) { v.compared = Compared::prompt; });
-  to.add("the last member of a group is left out", 1, [](Variant& v) { v.compared = Compared::all_but_last; });
+  to.add("real scores count as the level below them", 1, [](EstimatorVariant& v) { v.reals = Reals::level_below; });
+  to.add("real scores count as the nearest level", 1, [](EstimatorVariant& v) { v.reals = Reals::nearest_level; });
+  to.add("every member is compared with itself alone", 1, [](EstimatorVariant& v) { v.compared = Compared::alone; });
+  to.add("all members of the batch are one group", 1, [](EstimatorVariant& v) { v.compared = Compared::batch; });
+  to.add("groups with the same prompt are taken for one", 1, [](EstimatorVariant& v) { v.compared = Compared::prompt; });
+  to.add("the last member of a group is left out", 1, [](EstimatorVariant& v) { v.compared = Compared::all_but_last; });
   if (base.whitening.on) {
-    to.add("the batch is not whitened", 1, [](Variant& v) { v.whitening.on = false; });
+    to.add("the batch is not whitened", 1, [](EstimatorVariant& v) { v.whitening.on = false; });
     const bool token = base.whitening.unit == WhitenUnit::token;
     to.add(token ? "whitened over responses, not over tokens" : "whitened over tokens, not over responses", 1,
-           [&](Variant& v) { v.whitening.unit = token ? WhitenUnit::response : WhitenUnit::token; });
+           [&](EstimatorVariant& v) { v.whitening.unit = token ? WhitenUnit::response : WhitenUnit::token; });
     add_divisors(base, [](auto& v) -> auto& { return v.whitening; }, "whitened with ", to);
   } else if (const Whitening after = whitening_after(base.config); after.on) {
-    to.add("the batch is whitened as the system does it afterwards", 1, [&](Variant& v) { v.whitening = after; });
+    to.add("the batch is whitened as the system does it afterwards", 1, [&](EstimatorVariant& v) { v.whitening = after; });
   } else {
-    for (const int ddof : {0, 1}) to.add(fmt::format("the batch is whitened (ddof {})", ddof), 1, [&](Variant& v) { v.whitening = {true, WhitenScale::added, ddof, 1e-8}; });
+    for (const int ddof : {0, 1}) to.add(fmt::format("the batch is whitened (ddof {})", ddof), 1, [&](EstimatorVariant& v) { v.whitening = {true, WhitenScale::added, ddof, 1e-8}; });
   }
   return std::move(to.all);
 }
 
-std::vector<Variant> unscored_variants(const Variant& base) {
+std::vector<EstimatorVariant> unscored_variants(const EstimatorVariant& base) {
   Changes to(base);
   for (const auto& [unscored, what] : {std::pair(Unscored::zero, "a missing score counts as 0"), std::pair(Unscored::lowest, "a missing score counts as 1"),
                                        std::pair(Unscored::mean, "a missing score counts as the mean of the others"),
                                        std::pair(Unscored::no_group, "a group with a missing score gets zeros")})
-    to.add(what, 1, [unscored = unscored](Variant& v) { v.unscored = unscored; });
+    to.add(what, 1, [unscored = unscored](EstimatorVariant& v) { v.unscored = unscored; });
   return std::move(to.all);
 }
 

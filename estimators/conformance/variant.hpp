@@ -1,5 +1,6 @@
 // Computes the advantages of an estimator that differs from the definition in what is known to go wrong: its divisor, its centre, ties, levels, missing scores, the scale.
 #pragma once
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,6 +11,9 @@
 #include "kernels/shared/words.hpp"
 
 namespace odrpo {
+
+/// The advantage of a member that has none.
+inline constexpr double no_answer = std::numeric_limits<double>::quiet_NaN();
 
 /// What is subtracted from a score.
 enum class Around { group, others, nothing, lower_median, upper_median, best, batch };
@@ -45,7 +49,7 @@ struct Standardisation {
 };
 
 /// An estimator as a word under a convention, and what is changed in it.
-struct Variant {
+struct EstimatorVariant {
   EstimatorConfig config;
   Standardisation rule{};     ///< of rewards, ranks, or of every level or bit; in force if `by_definition` is false
   bool by_definition = true;  ///< the definition computes the advantages of a group
@@ -64,14 +68,14 @@ struct Variant {
 };
 
 /// A word under a convention as a variant. `whitened`: followed by what the system does to the batch. Throws as convention_of().
-Variant named_variant(const EstimatorConfig& config, bool whitened);
+EstimatorVariant named_variant(const EstimatorConfig& config, bool whitened);
 
 /// Sets out[groups][members] to the advantages of a question; NaN where a score is missing, and where the variant has no value.
-void variant_advantages(const Variant& variant, const Question& question, int levels, std::span<double> out);
+void variant_advantages(const EstimatorVariant& variant, const Question& question, int levels, std::span<double> out);
 
 /// Variants of `base` with one thing changed; of its divisor (ddof, eps and its place) all combinations. Without changes to missing scores.
-std::vector<Variant> changed_variants(const Variant& base);
+std::vector<EstimatorVariant> changed_variants(const EstimatorVariant& base);
 /// Variants of `base` in what becomes of missing scores.
-std::vector<Variant> unscored_variants(const Variant& base);
+std::vector<EstimatorVariant> unscored_variants(const EstimatorVariant& base);
 
 }  // namespace odrpo

@@ -144,7 +144,7 @@ TEST_CASE("bad requests get a stable code word") {
       {R"({"fn":"mac","args":{"est":"grpo","R":[1,2],"M":4,"eps":0,"compat":"verl"}})", "out_of_range"},
       {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"grpo","eps":0,"ddof":0,"origin":0}})", "out_of_range"},
       {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"maxrl","eps":0,"ddof":0,"origin":2}})", "out_of_range"},
-      {R"({"fn":"loo","args":{"M":2,"level":1,"med":1,"norm":"grpo","weights":"gini","compat":"skyrl"}})", "out_of_range"},
+      {R"({"fn":"loo","args":{"M":2,"level":1,"med":1,"norm":"grpo","weights":"gini","compat":"maxrl-reference"}})", "out_of_range"},
       {R"({"fn":"loo","args":{"M":2,"level":1,"med":1,"norm":"grpo","weights":"gini","origin":1}})", "unknown_argument"},
       {R"({"fn":"odrpo","args":{"rewards":[3],"K":2,"norm":"grpo","weights":"gini","eps":0,"median_rule":"lower","median_value":null}})",
        "out_of_range"},

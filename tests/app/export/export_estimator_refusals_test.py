@@ -5,7 +5,7 @@ import json, math, os, subprocess, sys
 
 import checks
 from checks import check
-from exported import computed, explained, export, fit_judge, loaded, near, np, trainer
+from exported import computed, explained, export, fit_judge, loaded, near, np, refuses, trainer
 
 fit_judge()
 
@@ -72,14 +72,6 @@ except ImportError:
 
 
 # --- what the functions refuse
-def refuses(words, call):
-    try:
-        call()
-        check(False, f"not refused: {words}")
-    except ValueError as error:
-        check(words in str(error), f"{error}: expected {words!r}")
-
-
 refuses("11.0 is none of the judge's whole scores 1..10", lambda: posterior.values([[3, 11]]))
 refuses("0.0 is none of", lambda: posterior.values([[3, 0]]))
 refuses("7.5 is none of", lambda: posterior.values([[3, 7.5]]))

@@ -5,7 +5,7 @@ import json, math, shlex, subprocess, sys, types
 
 import checks
 from checks import check
-from exported import module_of, np, rng
+from exported import module_of, np, refuses, rng
 
 try:
     import torch
@@ -222,14 +222,6 @@ if torch is not None:
 
 
 # --- what the functions refuse, and shapes that hold nothing
-def refuses(words, call):
-    try:
-        call()
-        check(False, f"not refused: {words}")
-    except ValueError as error:
-        check(words in str(error), f"{error}: expected {words!r}")
-
-
 by_name = {(m.word, m.compat): m.module for m in reversed(modules) if not m.median}
 grpo, gini, bits, spaced = by_name["grpo", "verl"], by_name["odrpo-gini(grpo)", "paper"], by_name["odrpo-bitwise(grpo)", "paper"], modules[-1].module
 refuses("scores are [groups, members], not (2,)", lambda: grpo.advantages([3, 4]))

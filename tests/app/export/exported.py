@@ -50,6 +50,15 @@ def near(got, wanted, what, tolerance=1e-6):
     check(got.shape != wanted.shape or np.nanmax(np.abs(got - wanted), initial=0) <= tolerance, f"{what}: {got}, expected {wanted}")
 
 
+def refuses(words, call):
+    """call() raises a ValueError whose message has the words."""
+    try:
+        call()
+        check(False, f"not refused: {words}")
+    except ValueError as error:
+        check(words in str(error), f"{error}: expected {words!r}")
+
+
 def group_of(size, levels=10):
     """Scores as judges give them, with outliers; some groups are equal, some are noise."""
     kind = rng.random()

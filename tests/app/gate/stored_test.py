@@ -103,7 +103,7 @@ if os.path.exists(os.path.join(os.path.dirname(program), "odrpo-bench-perf")) an
     check("the same", r.returncode == 0 and not json.loads(r.stdout)["timed"] and json.loads(r.stdout)["fail_on"] == ["different", "inconclusive", "counts"], r)
     if content["cases"][0]["counts"]:
         for count in content["cases"][0]["counts"]:
-            count["count"] = 1.02 * count["count"] + 5
+            count["count"] = 1.02 * count["count"] + 50  # well over the noise of a count: a busy machine may add an allocation
         write(content)
         r = gate("--against", "changed.json", "--fail-on", "different,counts", environment=no_valgrind)
         check("a count that changed", r.returncode == 10 and b"counts" in r.stdout, r)

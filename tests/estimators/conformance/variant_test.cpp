@@ -14,14 +14,14 @@ using namespace odrpo;
 
 namespace {
 
-std::vector<double> answers(const Variant& variant, const Question& q) {
+std::vector<double> answers(const EstimatorVariant& variant, const Question& q) {
   std::vector<double> out(q.scores.size());
   variant_advantages(variant, q, 10, out);
   return out;
 }
 
 /// Largest difference over the largest advantage of a group; where that is below .001, as of equal scores in a whitened batch, over .001.
-double largest_difference(const Variant& a, const Variant& b, const Question& q) {
+double largest_difference(const EstimatorVariant& a, const EstimatorVariant& b, const Question& q) {
   const std::vector<double> x = answers(a, q), y = answers(b, q);
   double worst = 0;
   for (std::size_t g = 0; g < q.groups(); ++g) {
@@ -47,8 +47,8 @@ TEST_CASE("an unchanged rule computes what the definition does, for every word u
       const Divisor divisor = convention_of(config).divisor;
       if (!is_mean(row_of(config.form).centre) || divisor == Divisor::best_of || divisor == Divisor::best_of_centred || divisor == Divisor::distances) continue;
       for (const bool whitened : {false, true}) {
-        const Variant definition = named_variant(config, whitened);
-        Variant rule = definition;
+        const EstimatorVariant definition = named_variant(config, whitened);
+        EstimatorVariant rule = definition;
         rule.by_definition = false;
         for (const Question& q : conformance_questions(config, 10, AskedScores::any))
           // at a mean of 0 MaxRL without its guard divides by eps
@@ -63,9 +63,9 @@ TEST_CASE("an unchanged rule computes what the definition does, for every word u
 TEST_CASE("every change of an estimator changes its advantages") {
   int all = 0;
   for (const char* word : {"grpo", "rank-grpo", "gopo", "arena", "dgae", "qae", "grpo-passk", "maxrl", "odrpo(grpo)", "odrpo-gini-median(maxrl)"}) {
-    const Variant base = named_variant(estimator_named(word), false);
+    const EstimatorVariant base = named_variant(estimator_named(word), false);
     const std::vector<Question> questions = conformance_questions(base.config, 10, AskedScores::any);
-    for (const Variant& changed : changed_variants(base)) {
+    for (const EstimatorVariant& changed : changed_variants(base)) {
       double worst = 0;
       for (const Question& q : questions) worst = std::max(worst, largest_difference(base, changed, q));
       const Basis basis = row_of(base.config.form).basis;
@@ -81,7 +81,7 @@ TEST_CASE("every change of an estimator changes its advantages") {
 
 TEST_CASE("expected gradients of advantages times a factor are those of the definition times it") {
   EstimatorConfig config = estimator_named("grpo");
-  const Variant definition = named_variant(config, false);
+  const EstimatorVariant definition = named_variant(config, false);
   const auto ask = [&](double factor) {
     return [&definition, factor](const OutsideBatch& batch, std::span<double> out) {
       Question q{.check = Check::usual, .members = batch.members, .prompts = {batch.prompts.begin(), batch.prompts.end()}, .scores = {batch.scores.begin(), batch.scores.end()}};
