@@ -57,6 +57,8 @@ BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int ro
            .taught_below = c.centre == Centre::floored ? score_of_value(config.values, config.r_min) : nothing_below,
            .floor = 0,
            .shift = 1 - config.origin,
+           .ordered = row_of(config.form).basis != Basis::reward || c.divisor == Divisor::others_deviation || c.divisor == Divisor::distances ||
+                      !is_mean(c.centre) || is_spaced(config.values),
            .guard = c.guard,
            .spaced = is_spaced(config.values),
            .lone = c.single != Single::zero,
@@ -141,7 +143,7 @@ void BatchEstimator::set_median(double median) {
 bool BatchEstimator::table_pays(double groups) const {
   const int levels = view_.levels, rollouts = view_.rollouts;
   if (needs_median() || !GroupNames::possible(levels, rollouts)) return false;
-  return group::needs_order(view_)  // other forms are as fast from sums over the group
+  return view_.ordered  // other forms are as fast from sums over the group
          && groups >= pays_from * (by_halves() ? rows_of_halves : HistogramTable::rows(levels, rollouts));
 }
 
@@ -184,8 +186,8 @@ struct Placed {
 
 void BatchEstimator::one(const EstimatorView& view, const double* reward, int n, double* out) const {
   const bool all_equal = std::all_of(reward, reward + n, [&](double r) { return r == reward[0]; });
-  if (!group::teaches(view, all_equal, n)) return std::fill(out, out + n, 0.0);
-  if (!group::needs_order(view))
+  if (!group::teaches(view, all_equal, n) && view.centre != Centre::floored) return std::fill(out, out + n, 0.0);
+  if (!view.ordered)
     return group::estimate<group::RealNumbers>(view, group::Unsorted<const double*>{reward, n}, group::Array<double>{out});
   Placed placed[most_scores];
   double sorted[most_scores], advantage[most_scores];

@@ -20,6 +20,13 @@ namespace odrpo {
 /// The largest group: most_rollouts for every form; most_scores for forms of levels, whose groups may hold several votes of each response.
 inline constexpr int most_rollouts = 255, most_scores = 4096;
 
+/// True for forms that no device computes (group::has_rare_forms).
+constexpr bool only_on_host(Form form) {
+  const FormRow& row = row_of(form);
+  return row.divisor == Divisor::distances || row.divisor == Divisor::quarter_range || row.divisor == Divisor::place_deviation ||
+         row.centre == Centre::quantile || row.centre == Centre::second || row.centre == Centre::floored;
+}
+
 struct EstimatorStages {
   /// Sets out[group][G] to the advantages of the scores score[group][G], G >= 2 members of a group. Scores are 0..K; none is missing.
   void (*estimate)(const EstimatorView&, const std::uint8_t* score, int groups, float* out);
@@ -98,9 +105,6 @@ class BatchEstimator {
   std::shared_ptr<const HistogramTable> histograms_;  // set by expect() for other forms
   const GroupTableStages* look_up_ = nullptr;
 };
-
-/// EstimatorView::taught_below of forms under which no group of equal scores teaches.
-inline constexpr double nothing_below = -std::numeric_limits<double>::infinity();
 
 /// Which shares of a batch give no gradient. Missing scores are left out; a group whose scores are all missing counts as dead.
 struct DeadShares {

@@ -270,7 +270,7 @@ static void whiten(const Whitening& w, float* advantage, const std::uint8_t* mas
 }
 
 static void estimate(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
-  if (!group::needs_order(e)) return by_sums(e, score, groups, out);
+  if (!e.ordered) return by_sums(e, score, groups, out);
   if (e.basis != Basis::level && e.basis != Basis::bit && is_mean(e.centre))
     return e.rollouts == 8    ? groups_by_members<8>(e, score, groups, out)
            : e.rollouts == 16 ? groups_by_members<16>(e, score, groups, out)

@@ -129,7 +129,7 @@ struct Cells {
 /// Step 1, for each i of the `count` rewards that are not missing: copies reward i to its index in sorted order. If the form does not need
 /// an order, the index stays i.
 ODRPO_HD void place_member(const EstimatorView& e, Cells reward, Cells to, int count, int i) {
-  if (!group::needs_order(e)) {
+  if (!e.ordered) {
     to[i] = reward[i];
     return;
   }
@@ -142,7 +142,7 @@ ODRPO_HD void place_member(const EstimatorView& e, Cells reward, Cells to, int c
 /// Step 2, by one thread: computes the advantages of the rewards in `placed`, at the same indices. Only for groups with group::teaches().
 ODRPO_HD void estimate_group(const EstimatorView& e, Cells placed, Cells advantage, int count) {
   using namespace group;
-  if (needs_order(e)) estimate<RealNumbers>(e, Sorted<Cells>{placed, count}, advantage);
+  if (e.ordered) estimate<RealNumbers>(e, Sorted<Cells>{placed, count}, advantage);
   else estimate<RealNumbers>(e, Unsorted<Cells>{placed, count}, advantage);
 }
 
@@ -150,7 +150,7 @@ ODRPO_HD void estimate_group(const EstimatorView& e, Cells placed, Cells advanta
 template <class T>
 ODRPO_HD int place_of(const EstimatorView& e, const T* seen, int i, int rollouts) {
   int place = 0;
-  if (group::needs_order(e)) {
+  if (e.ordered) {
     for (int j = 0; j < rollouts; ++j) place += present(seen[j]) && seen[j] < seen[i];
   } else {
     for (int j = 0; j < i; ++j) place += present(seen[j]);

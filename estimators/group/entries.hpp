@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "estimators/estimator.hpp"
 #include "estimators/weights.hpp"
@@ -32,6 +33,7 @@ struct EstimatorView {
   double taught_below;  ///< equal scores below it give advantages other than 0; -infinity but for Centre::floored
   double floor;        ///< floor_squared() of a group of posterior scores; 0 for other rewards
   int shift;           ///< subtracted from every reward (maxrl with origin 0: 1)
+  bool ordered;        ///< groups are estimated from counts or sorted rewards; else from sums of rewards
   bool guard;          ///< a group with a mean <= 0 gets zeros
   bool spaced;         ///< the config has `values`: `term` and `along` include them, forms of Basis::reward get them as rewards
   bool lone;           ///< true if a group of one gets an advantage other than 0
@@ -116,7 +118,7 @@ struct Sorted {
   constexpr int reach(int i) const { return count - i; }
   constexpr int twice_rank(int i, int to) const { return i + to; }
 };
-/// A group of real rewards in any order, each an entry of its own. For forms that need only sums of rewards (needs_order() is false).
+/// A group of real rewards in any order, each an entry of its own. For forms that need only sums of rewards (EstimatorView::ordered is false).
 template <class Values>
 struct Unsorted {
   Values values;
@@ -127,9 +129,6 @@ struct Unsorted {
   constexpr double value(int i) const { return values[i]; }
   constexpr int reach(int i) const { return count - i; }
 };
-ODRPO_HD bool needs_order(const EstimatorView& e) {
-  return e.basis != Basis::reward || e.divisor == Divisor::others_deviation || e.divisor == Divisor::distances || !is_mean(e.centre) || e.spaced;
-}
 
 /// Stores the advantage of each entry in an array.
 template <class F>
@@ -153,9 +152,11 @@ struct Range {
   T low, high;
   bool any;
 };
+/// EstimatorView::taught_below of forms under which no group of equal scores teaches.
+inline constexpr double nothing_below = -std::numeric_limits<double>::infinity();
 /// True if all rewards of a group are equal and at least `taught_below` (EstimatorView), or all are missing.
 template <class T>
-ODRPO_HD bool dead(const Range<T>& r, double taught_below) {
+ODRPO_HD bool dead(const Range<T>& r, double taught_below = nothing_below) {
   return !r.any || (r.low == r.high && !(static_cast<double>(r.low) < taught_below));
 }
 template <class T>

@@ -141,7 +141,9 @@ ODRPO_HD void scale(const EstimatorView& e, const Group& g, Out out) {
     typename N::I zero = 0;
     if constexpr (!N::exact)
       if (e.guard) zero = n * zero_mean * d.largest();
-    const typename N::F by = divides_one<ranks>(e) ? factor_of_one<N, ranks>(e, g, d) : factor<N>(e, n, d.total(), d.spread, zero);
+    typename N::F by = factor<N>(e, n, d.total(), d.spread, zero);
+    if constexpr (has_rare_forms<Group>)
+      if (divides_one<ranks>(e)) by = factor_of_one<N, ranks>(e, g, d);
     for (int i = g.first(), to; i < g.end(); i = to) {
       to = g.next(i);
       out.put(i, N::real(d.at(i, to)) * by);
@@ -252,22 +254,24 @@ ODRPO_HD double alone(const EstimatorView& e, const Group& g) {
   return weight_of_gap(e, count_of(e.weight, e.rule, 1, 1), 0, own, damping_of(e, median_of(e, g))) * e.rule.single;
 }
 
-/// True if a group of n can have advantages other than 0: its rewards differ, its convention gives something to a group of one, or its form to
-/// equal rewards.
-ODRPO_HD bool teaches(const EstimatorView& e, bool all_equal, int n) { return n > 0 && (!all_equal || (n == 1 && e.lone) || e.centre == Centre::floored); }
+/// True if a group of n can have advantages other than 0: its rewards differ, or its convention gives something to a group of one. (Equal
+/// rewards get something from Centre::floored too.)
+ODRPO_HD bool teaches(const EstimatorView& e, bool all_equal, int n) { return n > 0 && (!all_equal || (n == 1 && e.lone)); }
 
 /// Calls out.put(i, advantage) for each entry i of a group. A group of integer scores has all its `rollouts`, two or more; equal scores get
-/// zeros. A group of real rewards has any size, teaches() is true for it, and it is sorted where needs_order().
+/// zeros. A group of real rewards has any size, teaches() is true for it, and it is sorted where EstimatorView::ordered.
 template <class N, class Group, class Out>
 ODRPO_HD void estimate(const EstimatorView& e, const Group& g, Out out) {
   if (e.basis != Basis::level) {
-    if (e.centre == Centre::floored) return over_floor<N>(e, g, out);
+    if constexpr (has_rare_forms<Group>)
+      if (e.centre == Centre::floored) return over_floor<N>(e, g, out);
     if constexpr (!N::exact)
       if (g.end() == 1) return out.put(0, alone(e, g));
     if constexpr (has_bits<N, Group>)
       if (e.basis == Basis::bit) return sum_bits<N>(e, g, out);
     if (e.centre == Centre::median) return around_median<N>(e, g, out);
-    if (is_reward(e.centre)) return around_reward<N>(e, g, out);
+    if constexpr (has_rare_forms<Group>)
+      if (is_reward(e.centre)) return around_reward<N>(e, g, out);
     return scale<N>(e, g, out);
   }
   if constexpr (N::exact) {

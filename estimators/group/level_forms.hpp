@@ -182,10 +182,13 @@ ODRPO_HD std::uint64_t bit_fields(int score, int members, int bits) {
 }
 ODRPO_HD int members_with(std::uint64_t fields, int b) { return static_cast<int>(fields >> (9 * b)) & 511; }
 
-/// True if odrpo-bitwise is compiled for a kind of group: integer scores and, on the host only, groups with missing scores, in doubles. On
-/// a device the divisions of the latter would cost every run registers, so train/batched/run_layout.cpp refuses these runs.
+/// Which forms are compiled for a kind of group, besides those for all kinds. What is left out would cost every run of a device registers;
+/// train/batched/run_layout.cpp refuses runs that would need it. has_rare_forms: forms of other centres and divisors than means and deviations,
+/// on the host only. has_bits: odrpo-bitwise, on devices of groups of integer scores.
+template <class Group>
+inline constexpr bool has_rare_forms = std::is_same_v<Group, Sorted<const double*>> || requires(Group g) { g.reached; };
 template <class N, class Group>
-inline constexpr bool has_bits = N::exact || std::is_same_v<Group, Sorted<const double*>>;
+inline constexpr bool has_bits = N::exact || has_rare_forms<Group>;
 
 /// Computes advantages of a group of integer scores: each bit adds `reached` to members that have it, `missed` to the others. WholeNumbers
 /// read both from EstimatorView::term; RealNumbers, for groups with missing scores, compute them.

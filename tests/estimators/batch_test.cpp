@@ -181,7 +181,7 @@ TEST_CASE("a table by histogram gives the bits of the pass over the group, whate
         std::vector<float> want(score.size()), got(score.size());
         plain(estimator_stages(isa), score.data(), groups, want.data());
         table(estimator_stages(isa), score.data(), groups, got.data());
-        const bool sums = !group::needs_order(plain.view());
+        const bool sums = !plain.view().ordered;
         INFO(isa_name(isa) << " " << estimator_word(c) << " levels " << levels << " members " << members);
         CHECK(table.tabulated() == (GroupNames::possible(levels, members) && !plain.needs_median() && !sums));
         CHECK(want == got);

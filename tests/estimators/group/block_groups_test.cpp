@@ -64,6 +64,7 @@ TEST_CASE("what a thread of a block does for a group gives the bits of the batch
   for (const auto [levels, rollouts] : shapes) {
     if (rollouts == 1) continue;  // read from a table
     for (const Case& c : cases(levels, rollouts, rollouts > 50 ? 40 : 300, seed++)) {
+      if (only_on_host(c.config.form)) continue;
       const BatchEstimator estimator = estimator_of(c);
       std::vector<float> want(c.score.size()), got(c.score.size(), 1e30f);
       estimator(estimator_stages(best_isa()), c.score.data(), static_cast<std::size_t>(c.groups), want.data());
@@ -108,7 +109,7 @@ TEST_CASE("a block's groups of real rewards and of scores with gaps have the bit
   std::mt19937 g(5);
   for (const EstimatorConfig& config : every_config())
     for (const auto& [rollouts, levels] : {std::pair{2, 3}, {8, 10}, {9, 10}, {33, 100}}) {
-      if (whole_only(config)) continue;  // on the host alone
+      if (whole_only(config) || only_on_host(config.form)) continue;
       BatchEstimator batch(config, levels, rollouts);
       if (batch.needs_median()) batch.set_median(0.5 * levels);
       const EstimatorView& e = batch.view();

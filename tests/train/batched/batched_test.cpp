@@ -299,6 +299,11 @@ TEST_CASE("what cannot be batched says why") {
           r.estimator = *parse_estimator("odrpo-bitwise(grpo)");
           r.record.gradient = 2;
         }).starts_with("bits beside"));
+  for (const char* word : {"gopo", "arena", "dgae", "qae", "grpo-passk", "corpo"})
+    CHECK(why([&](RunSpec& r) {
+            r.estimator = *parse_estimator(word);
+            r.estimator_name = word;
+          }) == "estimator " + std::string(word) + " is worked out on the CPU");
   CAPTURE(wide, apart);
   CHECK(apart.find("stay apart") != std::string::npos);
   CHECK(wide.find("too large") != std::string::npos);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/spec.hpp"
+#include "estimators/batch.hpp"
 #include "estimators/compat.hpp"
 #include "kernels/random.hpp"
 #include "results/store/record.hpp"
@@ -37,7 +38,7 @@ inline RunSpec any_run(Chooser& c) {
   const auto& words = estimator_catalogue();
   RunSpec r = base_run(c.of({PolicyKind::tabular, PolicyKind::tabular, PolicyKind::linear}),
                        std::string(words[static_cast<std::size_t>(c.below(static_cast<int>(words.size())))]));
-  r.estimator.r_min = r.estimator.form == Form::corpo ? c.of({1.0, 4.5, 8.0}) : 1.0;
+  if (only_on_host(r.estimator.form)) r.estimator = *parse_estimator("reinforce");
   const auto presets = rater_presets().first(16);  // the panels behind them have levels of their own
   r.rater = presets[static_cast<std::size_t>(c.below(static_cast<int>(presets.size())))].config;
   r.votes = c.of({1, 1, 2, 5, 8});

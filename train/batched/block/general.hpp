@@ -65,7 +65,7 @@ ODRPO_HD void read_group(const B& b, const W& w, const T* seen, std::uint8_t* ma
   constexpr bool whole = std::is_same_v<T, std::uint8_t>;
   const Layout& layout = w.layout;
   const Range<T> range = range_of(seen, layout.rollouts);
-  const bool is_dead = dead(range, w.run.estimator.taught_below), dropped = w.run.drop_dead && is_dead;
+  const bool is_dead = dead(range), dropped = w.run.drop_dead && is_dead;
   int there = 0;
   std::uint32_t sum = 0;
   for (int i = 0; i < layout.rollouts; ++i) {

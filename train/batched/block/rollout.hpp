@@ -132,7 +132,7 @@ ODRPO_HD void estimate_advantages(const B& b, const W& w) {
       std::uint32_t sum = 0;
       for (int i = 0; i < n; ++i) sum += score[i];
       const Range<std::uint8_t> range = range_of(score, n);
-      const bool is_dead = dead(range, w.run.estimator.taught_below);
+      const bool is_dead = dead(range);
       b.add(&w.s.counts.reward, sum);
       b.add(&w.s.counts.dead_levels, static_cast<std::uint32_t>(dead_levels_of(range, w.run.lowest, layout.levels)));
       if (is_dead) b.add(&w.s.counts.dead_groups, std::uint32_t{1});
