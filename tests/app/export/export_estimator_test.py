@@ -32,16 +32,16 @@ first, again = (open(export("mixed"), "rb").read() for _ in range(2))
 check(first == again, "the same command writes the same bytes")
 
 # --- values: the catalogue's raters against `compute`, by the map where there is one
-for rater in ("mixed", "veto", "low20"):
-    for prior in ("fixed", "following", "moments"):
-        for size in (3, 8, 16):
-            form = rng.choice(("json", "py"))
-            posterior = loaded(export(rater, "--prior", prior, "--group-size", str(size), form=form, words="no map" if prior == "fixed" and size == 16 else ""))
-            check(bool(posterior.map) == (prior == "fixed" and size < 16), f"{rater} {prior} {size}: is there a map")
-            groups = [group_of(size) for _ in range(4)]
-            near(posterior.values(groups, update=False), computed(rater, prior, groups), f"{rater} {prior} {size} {form}")
-            other = [group_of(size + 2) for _ in range(2)]  # of another size than the map's
-            near(posterior.values(np.array(other), update=False), computed(rater, prior, other), f"{rater} {prior} {size + 2}", 5e-2 if prior == "moments" else 2e-3)  # the nodes are those of smaller groups: .023 is the largest seen
+for i, rater in enumerate(("mixed", "veto", "low20")):
+    for j, prior in enumerate(("fixed", "following", "moments")):
+        size = (3, 8, 16)[(i + j) % 3]
+        form = rng.choice(("json", "py"))
+        posterior = loaded(export(rater, "--prior", prior, "--group-size", str(size), form=form, words="no map" if prior == "fixed" and size == 16 else ""))
+        check(bool(posterior.map) == (prior == "fixed" and size < 16), f"{rater} {prior} {size}: is there a map")
+        groups = [group_of(size) for _ in range(4)]
+        near(posterior.values(groups, update=False), computed(rater, prior, groups), f"{rater} {prior} {size} {form}")
+        other = [group_of(size + 2) for _ in range(2)]  # of another size than the map's
+        near(posterior.values(np.array(other), update=False), computed(rater, prior, other), f"{rater} {prior} {size + 2}", 5e-2 if prior == "moments" else 2e-3)  # the nodes are those of smaller groups: .023 is the largest seen
 
 # --- the map itself: every histogram once; its values are those of the tables; advantages by the form's own convention
 map_file = export("judge.toml", "--prior", "fixed", "--group-size", "4")
@@ -90,36 +90,37 @@ for rater, levels in (("mixed", 10), ("low20", 10), ("judge.toml", 5)):
     check(got.shape == (18, 1), "groups of several sizes, following")
 
 
-# --- moving priors over several batches: against training, and against Bayes' rule by loops
-def by_loops(t, rule, keep, batches):
-    """docs/posterior.md, one group and one state at a time."""
-    prior, m = list(t["prior"]), list(t["moments"]) if rule == "moments" else None
-    states, lowest, per = len(prior), int(t["lowest"]), int(t["per_level"])
+# --- moving priors over several batches: against training, and against Bayes' rule
+def by_bayes(t, rule, keep, batches):
+    """docs/posterior.md, one group at a time; arrays over the states."""
+    prior, m = np.array(t["prior"], float), list(t["moments"]) if rule == "moments" else None
+    likelihood, expected = np.array(t["likelihood"], float), np.array(t["expected"], float)
+    lowest, per = int(t["lowest"]), int(t["per_level"])
     for batch in batches:
-        out, sums, first, second, squares = [], [0.0] * states, 0.0, 0.0, 0.0
+        out, sums, first, second, squares = [], np.zeros(len(prior)), 0.0, 0.0, 0.0
         for group in batch:
             seen = [None if x is None else math.floor((x - lowest) * per + 0.5) for x in group]
             here = [k for k in seen if k is not None]
-            w = [(math.log(prior[c]) if prior[c] > 1e-300 else -700) + sum(math.log(max(t["likelihood"][c][k], 1e-304)) for k in here) for c in range(states)]
-            w = [math.exp(x - max(w)) for x in w]
-            w = [x / math.fsum(w) for x in w]
-            out.append([None if k is None else math.fsum(w[c] * t["expected"][c][k] for c in range(states)) for k in seen])
-            sums = [s + x for s, x in zip(sums, w)]
+            w = np.where(prior > 1e-300, np.log(np.maximum(prior, 1e-300)), -700) + np.log(np.maximum(likelihood[:, here], 1e-304)).sum(axis=1)
+            w = np.exp(w - w.max())
+            w /= w.sum()
+            out.append([None if k is None else w @ expected[:, k] for k in seen])
+            sums += w
             if rule == "moments":
-                first += math.fsum(x * b for x, b in zip(w, t["centre"]))
-                second += math.fsum(x * b * b for x, b in zip(w, t["centre"]))
-                squares += math.fsum(w[c] * t["square"][c][k] for k in here for c in range(states)) / len(here) if here else m[2]
+                first += w @ t["centre"]
+                second += w @ np.square(t["centre"])
+                squares += (w @ t["square"][:, here]).mean() if here else m[2]
         yield out
         n = len(batch)
         if rule == "following":
-            prior = [keep * p + (1 - keep) * s / n for p, s in zip(prior, sums)]
+            prior = keep * prior + (1 - keep) * sums / n
         if rule == "moments":
             now = (first / n, max(second / n - (first / n) ** 2, 0.01), max(squares / n, 0.01))
             m = [keep * old + (1 - keep) * x for old, x in zip(m, now)]
             sd = float(t["log_spread_sd"])
             middle = math.log(m[2]) / 2 - sd * sd
-            prior = [math.exp(max(-700, -((b - m[0]) ** 2 / m[1] + ((s - middle) / sd) ** 2) / 2)) for b, s in zip(t["centre"], t["log_spread"])]
-            prior = [p / math.fsum(prior) for p in prior]
+            prior = np.exp(np.maximum(-700, -((t["centre"] - m[0]) ** 2 / m[1] + ((t["log_spread"] - middle) / sd) ** 2) / 2))
+            prior /= prior.sum()
 
 
 def gaps(batch):
@@ -138,7 +139,7 @@ for rater, levels, rule, keep, size, votes in (("mixed", 10, "following", 0.5, 8
     if rater == "zero.toml":
         batches = [[[0 if x is not None and rng.random() < 0.2 else x for x in g] for g in b] for b in batches]
     of_training = trained(rater, levels, votes, rule, 1 if keep is None else keep, batches)
-    of_loops = list(by_loops(posterior.tables, rule, keep or 0, batches))
+    of_bayes = list(by_bayes(posterior.tables, rule, keep or 0, batches))
     state = []
     for i, batch in enumerate(batches):
         state.append(json.loads(json.dumps(posterior.state())))
@@ -147,7 +148,7 @@ for rater, levels, rule, keep, size, votes in (("mixed", 10, "following", 0.5, 8
         got = posterior.values(scores)
         check(np.array_equal(aside, got, equal_nan=True), f"{name}: update=False gives the same values")
         near(got, of_training[i], f"{name}: batch {i} as in training")
-        near(got, of_loops[i], f"{name}: batch {i} by loops")
+        near(got, of_bayes[i], f"{name}: batch {i} by Bayes' rule")
     # a checkpoint: another object goes on as this one did
     again = trainer.Posterior(export(rater, "--levels", str(levels), "--prior", rule, "--group-size", str(size), "--votes", str(votes),
                                      *([] if keep is None else ["--keep", str(keep)])))
