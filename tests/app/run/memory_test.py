@@ -54,9 +54,9 @@ cases = [
 ]
 if long:
     cases = [
-        ("toy-lm-quickstart", (f"{suites}/toy-lm-quickstart.toml", *one_seed, "--set", "learn.steps=20")),
-        ("posterior-votes", (f"{suites}/posterior-votes.toml", *one_seed, "--set", "table.tune_seeds=0")),
-        ("65,536 prompts x 64 actions", (in_bandit("large", prompts=65536, actions=64, steps=100),)),
+        ("toy-lm-quickstart", (f"{suites}/toy-lm-quickstart.toml", *one_seed, "--set", "learn.steps=20", "--set", "policy.small.warm_steps=100")),
+        ("posterior-votes", (f"{suites}/posterior-votes.toml", *one_seed, "--set", "table.tune_seeds=0", "--set", "learn.steps=30")),
+        ("65,536 prompts x 64 actions", (in_bandit("large", prompts=65536, actions=64, steps=20),)),
     ]
 for name, arguments in cases:
     for jobs in ("1",) if name == "posterior-votes" else ("2",) if long else ("1", "2"):  # long ones once
