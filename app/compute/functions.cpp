@@ -73,6 +73,7 @@ std::string of_those_there(const std::vector<double>& rewards, Estimate estimate
 std::string advantage(const Arguments& a) {
   auto rewards = a.numbers_or_null("rewards", -any_number, any_number, false);
   EstimatorConfig c = named_estimator(a);
+  const int levels = read_formulas(a, c);
   read_conventions(a, c);
   read_level_values(a, rewards, c);
   const double size = static_cast<double>(rewards.size());
@@ -83,7 +84,7 @@ std::string advantage(const Arguments& a) {
                "advantage");
   return of_those_there(rewards, [&](std::vector<double>& there, std::span<double> out) {
     if (row_of(c.form).basis == Basis::rank) join_rounded(there);
-    advantages(c, 1, there, no_median, out);
+    advantages(c, levels, there, no_median, out);
   });
 }
 
