@@ -245,7 +245,7 @@ Explanation explain_group(const ExplainOptions& o) {
     any = any || !group.estimators.back().rows.empty();
   }
   if (!o.median.empty() && !median_used)
-    fail(Exit::usage, "--median: only the weight gini-median and formulas with med read it, and no such estimator is asked for");
+    fail(Exit::usage, "--median: only the weight gini-median reads it, or a formula with med, and no such estimator is asked for");
   if (o.origin != 1 && !origin_used) fail(Exit::usage, "--origin: only maxrl depends on it, and maxrl is not asked for");
   if (!o.values.empty() && !values_used)
     fail(Exit::usage, "--values: of ranks, bits and posterior scores the values of levels decide nothing, and nothing else is asked for");

@@ -242,6 +242,15 @@ void tie_scores(Json& rater) {
   rater["not"] = needs({levels_key, scale_key});  // two ways to set the same
 }
 
+/// Lets estimators with a formula have numbers with names of their own.
+void allow_formula_numbers(Json& estimator) {
+  std::vector<std::string> known;
+  for (const auto& [key, value] : estimator["properties"].items()) known.push_back(key);
+  estimator["additionalProperties"] = one_or_list(from_text(R"({"type": "number"})"), 1);
+  estimator["if"] = {{"not", {{"anyOf", Json::array({needs({"weight"}), needs({"norm"})})}}}};
+  estimator["then"] = {{"propertyNames", {{"pattern", spelled(known)}}}};
+}
+
 /// One kind of variant: its section, the part of the vocabulary that has its words, its keys, and what a new name starts from.
 struct SectionKind {
   std::string name;
@@ -268,7 +277,7 @@ void add_kind(Json& schema, const std::vector<Listing>& vocabulary, const Sectio
   add_fields(keys, of.extra, false);
   add_fields(keys, of.fields, true);
   if (rates) tie_scores(keys);
-  if (kind == section_of<EstimatorConfig>()) keys["additionalProperties"] = one_or_list(from_text(R"({"type": "number"})"), 1);  // of formulas
+  if (kind == section_of<EstimatorConfig>()) allow_formula_numbers(keys);
   schema["definitions"][kind] = keys;
 
   // a section named after a word of the catalogue changes that word; any other name needs something to start from
