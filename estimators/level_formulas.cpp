@@ -32,7 +32,7 @@ double gini_weight(const EstimatorConfig& c, double level, double variance, doub
   return formula_power(level, c.gini.power) * (c.gini.floor + c.gini.factor * variance * math::exp(below));
 }
 
-std::string numbers_text(const EstimatorConfig& c, std::string_view between) {
+std::string named_numbers_text(const EstimatorConfig& c, std::string_view between) {
   std::string text;
   for (const NamedNumber& n : c.numbers) text.append(between).append(n.name).append(" = ").append(shortest(n.value));
   return text;
@@ -97,7 +97,7 @@ std::string norm_formula_text(const EstimatorConfig& c) {
   return norm_of(c).empty() ? std::string(help_of<Norm>(norm_words, c.norm)) : "N_k = " + norm_of(c).text();
 }
 
-std::string formula_numbers_text(const EstimatorConfig& c) { return c.form == Form::odrpo ? numbers_text(c, ", ") : ""; }
+std::string formula_numbers_text(const EstimatorConfig& c) { return c.form == Form::odrpo ? named_numbers_text(c, ", ") : ""; }
 
 std::string formula_settings(const EstimatorConfig& c) {
   if (!by_formula(c)) return "";
@@ -108,7 +108,7 @@ std::string formula_settings(const EstimatorConfig& c) {
   for (const auto& [key, own, other] : {std::tuple("gini_floor", c.gini.floor, usual.floor), std::tuple("gini_factor", c.gini.factor, usual.factor),
                                         std::tuple("gini_power", c.gini.power, usual.power), std::tuple("gini_decay", c.gini.decay, usual.decay)})
     if (own != other) text += "; " + std::string(key) + " = " + shortest(own);
-  return text + numbers_text(c, "; ");
+  return text + named_numbers_text(c, "; ");
 }
 
 std::optional<std::string> formula_refusal(const EstimatorConfig& c, int levels) {

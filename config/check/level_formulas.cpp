@@ -22,7 +22,7 @@ constexpr long most_looked_at = 4'000'000;
 bool has_formula(const EstimatorConfig& c) { return !c.weight_formula.empty() || !c.norm_formula.empty(); }
 
 /// Where the estimator's section has the formula that a message about "weight …" or "norm …" is about; its name where --set has it.
-Place place_of(const Node& root, const RunSpec& spec, std::string_view why) {
+Place formula_place(const Node& root, const RunSpec& spec, std::string_view why) {
   const Node* all = find_child(root, section_of<EstimatorConfig>());
   const Node* section = all == nullptr ? nullptr : find_child(*all, spec.estimator_name);
   const Node* key = section == nullptr ? nullptr : find_child(*section, why.substr(0, why.find(' ')));
@@ -30,7 +30,7 @@ Place place_of(const Node& root, const RunSpec& spec, std::string_view why) {
 }
 
 /// Why the formulas do not serve a run's groups: of their full size and, where scores may be missing, of all smaller sizes.
-std::optional<std::string> refusal(const RunSpec& spec, const RewardKind& kind, long& work) {
+std::optional<std::string> formula_problem(const RunSpec& spec, const RewardKind& kind, long& work) {
   if (auto why = formula_refusal(spec.estimator, kind.levels)) return why;
   const int size = group_size(spec);
   for (int group = size; group >= (kind.gaps ? 1 : size); --group)
@@ -52,10 +52,10 @@ void check_formulas(const Node& root, const Plan& plan, Diagnostics& errors) {
     if (!has_formula(spec.estimator) || refused.count(spec.estimator_name) > 0) continue;
     const RewardKind kind = reward_kind(spec);
     if (!seen.insert(fmt::format("{} {} {} {} {} {}", kind.levels, kind.lowest, kind.gaps, kind.real, group_size(spec), canonical_fields(spec.estimator))).second) continue;
-    const auto why = refusal(spec, kind, work);
+    const auto why = formula_problem(spec, kind, work);
     if (!why) continue;
     refused.insert(spec.estimator_name);
-    errors.add(place_of(root, spec, *why),
+    errors.add(formula_place(root, spec, *why),
                fmt::format("estimator {}: {}{} (rater {} in env {}, groups of {})", shown(spec.estimator_name), *why, formula_numbers_text(spec.estimator),
                            shown(spec.rater_name), shown(spec.env_name), group_size(spec)));
   }

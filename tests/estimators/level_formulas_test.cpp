@@ -1,5 +1,4 @@
-// Weights and norms written as formulas: against built-in ones, the batch forms against the definition for random formulas, groups with
-// missing and real scores, where a formula has no finite value, and texts.
+// Weights and norms written as formulas: against built-in ones, where a formula has no finite value, theory, and texts.
 #include "estimators/level_formulas.hpp"
 
 #include <algorithm>
@@ -16,41 +15,9 @@
 #include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 #include "tests/estimators/configs.hpp"
-#include "tests/isas.hpp"
+#include "tests/estimators/formulas.hpp"
 
 using namespace odrpo;
-
-namespace {
-
-EstimatorConfig with(const std::string& word, const std::string& weight, const std::string& norm = "") {
-  EstimatorConfig c = *parse_estimator(word);
-  if (!weight.empty()) c.weight_formula = std::get<Formula>(Formula::parse(weight, c.numbers));
-  if (!norm.empty()) c.norm_formula = std::get<Formula>(Formula::parse(norm, c.numbers));
-  return c;
-}
-
-/// Formulas that are finite at every living level of groups of any size, with and without the median.
-const std::vector<std::pair<std::string, std::string>> formula_pairs = {
-    {"sqrt(k)*(0.1 + 4*mu*(1-mu))", ""},
-    {"sqrt(k)*(0.1 + 4*mu*(1-mu)*exp(-max(med-k, 0)/2))", "mu"},
-    {"", "sqrt(mu*(1-mu))"},
-    {"1/(1 + abs(k - med))", "mu^0.7 + 1/G"},
-    {"k/K", "max(mu, 1 - mu)*log(1 + med + k)"},
-    {"-mu", ""},
-    {"(k - 5)^3", "sqrt(mu) + 0.01*med"},
-    {"[1, 2, 0, 4, 5, 6.5, 7, 8, 9, -1]", ""},
-};
-
-double worst_error(const Values& want, const float* got) {
-  double worst = 0, size = 1e-3;
-  for (std::size_t i = 0; i < want.size(); ++i) {
-    worst = std::max(worst, std::fabs(want[i] - static_cast<double>(got[i])));
-    size = std::max(size, std::fabs(want[i]));
-  }
-  return worst / size;
-}
-
-}  // namespace
 
 TEST_CASE("formulas of the built-in weights and norms agree with them on whole, real and lone scores, with values and eps") {
   const unsigned seed = 20261127;
@@ -67,7 +34,7 @@ TEST_CASE("formulas of the built-in weights and norms agree with them on whole, 
                         {"odrpo-linear(maxrl)", "odrpo(maxrl)", "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]", ""}})
     for (const MedianRule rule : {MedianRule::lower, MedianRule::mid, MedianRule::upper})
       for (int round = 0; round < 40; ++round) {
-        EstimatorConfig built = *parse_estimator(s.word), written = with(s.base, s.weight, s.norm);
+        EstimatorConfig built = *parse_estimator(s.word), written = with_formulas(s.base, s.weight, s.norm);
         built.median = written.median = rule;
         built.eps = written.eps = round % 3 == 0 ? 0.01 : 0;
         if (round % 4 == 1) built.values = written.values = {1, 1.5, 3, 4, 7, 8, 9, 12, 13, 20};
@@ -89,7 +56,7 @@ TEST_CASE("numbers of the gini weights: the defaults change no bit, others are t
     CHECK(!by_formula(gini));
     gini.gini = {0.3, 2.5, 0.75, 3};
     CHECK(by_formula(gini));
-    const EstimatorConfig written = with("odrpo(" + norm + ")", "k^0.75*(0.3 + 2.5*mu*(1-mu)*exp(-max(med-k, 0)/3))");
+    const EstimatorConfig written = with_formulas("odrpo(" + norm + ")", "k^0.75*(0.3 + 2.5*mu*(1-mu)*exp(-max(med-k, 0)/3))");
     for (int round = 0; round < 50; ++round) {
       Values rewards(2 + g() % 10);
       for (double& r : rewards) r = static_cast<double>(1 + g() % 10) - (round % 2) * 0.25;
@@ -100,90 +67,8 @@ TEST_CASE("numbers of the gini weights: the defaults change no bit, others are t
   }
 }
 
-TEST_CASE("batches of formulas equal the definition: whole scores by tables, and every instruction set has the same bits") {
-  const unsigned seed = 20261130;
-  INFO("seed " << seed);
-  std::mt19937 g(seed);
-  for (const auto& [weight, norm] : formula_pairs)
-    for (const MedianRule rule : {MedianRule::lower, MedianRule::mid, MedianRule::upper, MedianRule::running})
-      for (const int members : {2, 5, 8, 16, 300}) {
-        EstimatorConfig c = with("odrpo(grpo)", weight, norm);
-        c.median = rule;
-        c.eps = members == 5 ? 1e-3 : 0;
-        if (members == 16) c.values = {1, 2, 4, 5, 6, 7, 8, 9, 10, 30};
-        BatchEstimator fast(c, 10, members);
-        CHECK(fast.needs_median() == (rule == MedianRule::running && reads_median(c)));
-        if (fast.needs_median()) fast.set_median(4.5);
-        const int groups = 20;
-        std::vector<std::uint8_t> score(static_cast<std::size_t>(groups * members));
-        for (auto& s : score) s = static_cast<std::uint8_t>(g() % 11);
-        std::vector<float> out(score.size()), first, tabulated(score.size());
-        for (const Isa isa : isas()) {
-          fast(estimator_stages(isa), score.data(), groups, out.data());
-          if (first.empty()) first = out;
-          CHECK(out == first);
-        }
-        fast.expect(1e9, isas().front());
-        fast(estimator_stages(isas().front()), score.data(), groups, tabulated.data());
-        CHECK(tabulated == first);
-        for (int group = 0; group < groups; ++group) {
-          const Values rewards(score.begin() + group * members, score.begin() + (group + 1) * members);
-          Values want(rewards.size());
-          advantages(c, 10, rewards, rule == MedianRule::running ? 4.5 : no_median, want);
-          INFO(weight << " over " << norm << ", median " << static_cast<int>(rule) << ", " << members << " members");
-          CHECK(worst_error(want, &out[static_cast<std::size_t>(group * members)]) < 2e-5);
-        }
-      }
-}
-
-TEST_CASE("groups with missing scores, and real scores, equal the definition of the scores that are there") {
-  const unsigned seed = 20261201;
-  INFO("seed " << seed);
-  std::mt19937_64 g(seed);
-  std::uniform_real_distribution<float> real(0, 10);
-  constexpr int members = 8, groups = 60;
-  for (const auto& pair : formula_pairs)
-    for (const MedianRule rule : {MedianRule::lower, MedianRule::mid, MedianRule::upper, MedianRule::running})
-      for (const bool verl : {false, true}) {
-        const std::string &weight = pair.first, &norm = pair.second;
-        EstimatorConfig c = with("odrpo(grpo)", weight, norm);
-        c.median = rule;
-        if (verl && !norm.empty()) continue;
-        if (verl) c.compat = Compat::verl;  // a group of one gets the sum of its weights
-        BatchEstimator fast(c, 10, members);
-        if (fast.needs_median()) fast.set_median(6.25);
-        std::vector<std::uint8_t> score(members * groups);
-        std::vector<float> reward(members * groups), of_scores(score.size()), of_rewards(score.size());
-        for (std::size_t i = 0; i < score.size(); ++i) {
-          const bool missing = g() % 3 == 0 || (i / members == 0 && i > 0);  // the first group is one of one
-          score[i] = missing ? no_score : static_cast<std::uint8_t>(g() % 11);
-          reward[i] = missing ? std::numeric_limits<float>::quiet_NaN() : g() % 4 == 0 ? static_cast<float>(g() % 11) : real(g);
-        }
-        score[0] = 7, reward[0] = 6.5f;
-        fast.with_gaps(estimator_stages(isas().front()), score.data(), groups, of_scores.data());
-        fast.real(reward.data(), groups, of_rewards.data());
-        const auto check = [&](const auto& given, const std::vector<float>& got) {
-          for (int group = 0; group < groups; ++group) {
-            Values there;
-            std::vector<float> answered;
-            for (int i = group * members; i < (group + 1) * members; ++i) {
-              if (present(given[static_cast<std::size_t>(i)])) there.push_back(given[static_cast<std::size_t>(i)]), answered.push_back(got[static_cast<std::size_t>(i)]);
-              else CHECK(got[static_cast<std::size_t>(i)] == 0);
-            }
-            if (there.empty()) continue;
-            Values want(there.size());
-            advantages(c, 10, there, rule == MedianRule::running ? 6.25 : no_median, want);
-            INFO(weight << " over " << norm << ", median " << static_cast<int>(rule) << ", " << there.size() << " there");
-            CHECK(worst_error(want, answered.data()) < 3e-6);
-          }
-        };
-        check(score, of_scores);
-        check(reward, of_rewards);
-      }
-}
-
 TEST_CASE("a level that all or none reach adds nothing, whatever its formula says") {
-  const EstimatorConfig c = with("odrpo(grpo)", "1/mu + log(1 - mu)", "sqrt(mu*(1-mu))");
+  const EstimatorConfig c = with_formulas("odrpo(grpo)", "1/mu + log(1 - mu)", "sqrt(mu*(1-mu))");
   const Values two = run(c, {3, 5}, 10);
   CHECK(two[0] == -two[1]);
   CHECK(two[1] == Approx(2 * (2 + std::log(0.5))));
@@ -196,22 +81,22 @@ TEST_CASE("formulas without a finite value are found where groups reach it, and 
     long work = 1'000'000;
     return not_finite(c, of, work).value_or("");
   };
-  const auto lower = with("odrpo(grpo)", "1/(k-3)");
+  const auto lower = with_formulas("odrpo(grpo)", "1/(k-3)");
   CHECK(found(lower, {5, 1, 4}) == "weight is inf at k = 3, mu = 1/4");
   CHECK(found(lower, {2, 1, 4}).empty());
-  CHECK(found(with("odrpo(grpo)", "1/(k-1)"), {5, 1, 4}).empty());  // all reach level 1
-  CHECK(found(with("odrpo(grpo)", "1/(k-1)"), {5, 0, 4}) == "weight is inf at k = 1, mu = 1/4");
-  CHECK(found(with("odrpo(grpo)", "log(-k)"), {5, 1, 4}) == "weight is nan at k = 2, mu = 1/4");
-  CHECK(found(with("odrpo(grpo)", "", "mu - 0.5"), {5, 1, 4}) == "norm is 0 at k = 2, mu = 2/4");
-  CHECK(found(with("odrpo(grpo)", "", "mu - 0.5"), {5, 1, 3}).empty());
-  auto eps = with("odrpo(grpo)", "", "mu - 0.5");
+  CHECK(found(with_formulas("odrpo(grpo)", "1/(k-1)"), {5, 1, 4}).empty());  // all reach level 1
+  CHECK(found(with_formulas("odrpo(grpo)", "1/(k-1)"), {5, 0, 4}) == "weight is inf at k = 1, mu = 1/4");
+  CHECK(found(with_formulas("odrpo(grpo)", "log(-k)"), {5, 1, 4}) == "weight is nan at k = 2, mu = 1/4");
+  CHECK(found(with_formulas("odrpo(grpo)", "", "mu - 0.5"), {5, 1, 4}) == "norm is 0 at k = 2, mu = 2/4");
+  CHECK(found(with_formulas("odrpo(grpo)", "", "mu - 0.5"), {5, 1, 3}).empty());
+  auto eps = with_formulas("odrpo(grpo)", "", "mu - 0.5");
   eps.eps = 0.1;
   CHECK(found(eps, {5, 1, 4}).empty());
-  CHECK(found(with("odrpo(grpo)", "1e200", "1e-200"), {2, 1, 2}) == "weight is 1e+200 at k = 2, mu = 1/2");
-  CHECK(found(with("odrpo(grpo)", "1e-300", "1e-300*0"), {2, 1, 2}) == "norm is 0 at k = 2, mu = 1/2");
+  CHECK(found(with_formulas("odrpo(grpo)", "1e200", "1e-200"), {2, 1, 2}) == "weight is 1e+200 at k = 2, mu = 1/2");
+  CHECK(found(with_formulas("odrpo(grpo)", "1e-300", "1e-300*0"), {2, 1, 2}) == "norm is 0 at k = 2, mu = 1/2");
   // 3 of 4 reach a level: then the median has it, and med - k + 1 is not 0
-  CHECK(found(with("odrpo(grpo)", "max(0, mu - 0.7)/(med - k + 1) + (1 - max(0, mu - 0.7))"), {5, 1, 4}).find("mu = 1/4, med = 1") != std::string::npos);
-  auto by_median = with("odrpo(grpo)", "1/(med - k - 0.5)");
+  CHECK(found(with_formulas("odrpo(grpo)", "max(0, mu - 0.7)/(med - k + 1) + (1 - max(0, mu - 0.7))"), {5, 1, 4}).find("mu = 1/4, med = 1") != std::string::npos);
+  auto by_median = with_formulas("odrpo(grpo)", "1/(med - k - 0.5)");
   CHECK(found(by_median, {6, 1, 4}).empty());  // a lower median is whole
   by_median.median = MedianRule::mid;
   CHECK(found(by_median, {6, 1, 4}) == "weight is inf at k = 2, mu = 2/4, med = 2.5");
@@ -241,7 +126,7 @@ TEST_CASE("reachable medians are those that groups have: every small group, ever
           for (int count = 1; count < members; ++count)
             for (int i = 0; i <= 2 * levels; ++i) {
               const bool is_there = std::find(points.begin(), points.end(), std::vector<double>{double(k), double(count), i / 2.0}) != points.end();
-              EstimatorConfig c = with("odrpo(grpo)", "1/(abs(k - " + std::to_string(k) + ") + abs(G*mu - " + std::to_string(count) + ") + abs(med - " + shortest(i / 2.0) + "))");
+              EstimatorConfig c = with_formulas("odrpo(grpo)", "1/(abs(k - " + std::to_string(k) + ") + abs(G*mu - " + std::to_string(count) + ") + abs(med - " + shortest(i / 2.0) + "))");
               c.median = rule;
               long work = 100000;
               INFO("rule " << static_cast<int>(rule) << " members " << members << " lowest " << lowest << " k " << k << " count " << count << " med " << i / 2.0);
@@ -251,21 +136,21 @@ TEST_CASE("reachable medians are those that groups have: every small group, ever
 }
 
 TEST_CASE("formulas that need K, and lists, are refused for other numbers of levels") {
-  const auto list = with("odrpo(grpo)", "[1, 2, 3]"), levels = with("odrpo(grpo)", "k/K");
+  const auto list = with_formulas("odrpo(grpo)", "[1, 2, 3]"), levels = with_formulas("odrpo(grpo)", "k/K");
   CHECK(formula_refusal(list, 4) == "weight has 3 numbers for 4 levels");
   CHECK(!formula_refusal(list, 3));
   CHECK(formula_refusal(levels, 0) == "weight reads K, and the number of levels is not known");
   CHECK_THROWS_AS(BatchEstimator(list, 4, 8), Failure);
   CHECK_THROWS_AS(run(list, {1, 2}, 4), Failure);
-  CHECK(run(levels, {1, 2}, 4)[1] == run(with("odrpo(grpo)", "k/4"), {1, 2}, 10)[1]);
-  auto verl = with("odrpo(grpo)", "", "mu");
+  CHECK(run(levels, {1, 2}, 4)[1] == run(with_formulas("odrpo(grpo)", "k/4"), {1, 2}, 10)[1]);
+  auto verl = with_formulas("odrpo(grpo)", "", "mu");
   verl.compat = Compat::verl;
   CHECK(compat_refusal(verl) == "compat \"verl\" sets what levels are divided by, and so does the formula `norm`");
 }
 
 TEST_CASE("theory of formulas: no curl where they read k and mu alone, a curl with med, the field of the definition") {
   const std::vector<double> p{0.2, 0.5, 0.3};
-  const TheorySetting plain{with("odrpo(grpo)", "k^2*mu", "mu + 0.5"), plain_values(3), 6}, median{with("odrpo(grpo)", "1/(1 + abs(med - k))"), plain_values(3), 6};
+  const TheorySetting plain{with_formulas("odrpo(grpo)", "k^2*mu", "mu + 0.5"), plain_values(3), 6}, median{with_formulas("odrpo(grpo)", "1/(1 + abs(med - k))"), plain_values(3), 6};
   CHECK(mean_absolute_curl(plain).all < 1e-12);
   CHECK(mean_absolute_curl(median).all > 1e-3);
   CHECK(!objective_refusal(plain.estimator, 6, no_median));
@@ -276,11 +161,11 @@ TEST_CASE("theory of formulas: no curl where they read k and mu alone, a curl wi
   const auto field = update_field(plain, p);
   const auto moved = [&](double by) { return objective(plain.estimator, plain.values, 6, no_median, reach_of(std::vector<double>{p[0] - by, p[1], p[2] + by})); };
   CHECK((moved(step) - moved(-step)) / (2 * step) == Approx(field[2] - field[0]).epsilon(1e-6));
-  CHECK_THROWS_AS(update_field({with("odrpo(grpo)", "1/(k-2)"), plain_values(3), 6}, p), Failure);
+  CHECK_THROWS_AS(update_field({with_formulas("odrpo(grpo)", "1/(k-2)"), plain_values(3), 6}, p), Failure);
 }
 
 TEST_CASE("formulas are told in the estimator's formula, and split by level") {
-  auto c = with("odrpo(grpo)", "a*k", "mu^b");
+  auto c = with_formulas("odrpo(grpo)", "a*k", "mu^b");
   c.numbers[0].value = 0.5, c.numbers[1].value = 2;
   CHECK(estimator_formula(c) == "A = sum_k w_k (1[r>=k] - mu_k) / N_k, N_k = mu^b, w_k = a*k, a = 0.5, b = 2");
   CHECK(formula_settings(c) == "; weight = a*k; norm = mu^b; a = 0.5; b = 2");
@@ -289,7 +174,7 @@ TEST_CASE("formulas are told in the estimator's formula, and split by level") {
   CHECK(estimator_formula(gini) == "A = sum_k w_k (1[r>=k] - mu_k) / N_k, N_k = mu_k, w_k = k^0.5 (0.1 + 4 mu_k (1 - mu_k) exp(-max(Med - k, 0) / 3)), Med lower");
   CHECK(formula_settings(gini) == "; gini_decay = 3");
   CHECK(formula_settings(*parse_estimator("odrpo-gini(grpo)")).empty());
-  auto median = with("odrpo(grpo)", "med");
+  auto median = with_formulas("odrpo(grpo)", "med");
   median.median = MedianRule::mid;
   CHECK(estimator_formula(median).ends_with("w_k = med, med mid"));
   for (const Values& rewards : {Values{1, 3, 3, 7}, Values{1.5, 3, 2.25, 6.75}}) {
