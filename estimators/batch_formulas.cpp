@@ -23,7 +23,7 @@ void BatchEstimator::make_formula_tables(int largest) { tables_ = std::make_shar
 
 // How many entries the table of groups of n has; 0 if it has none, because it would be too large or because a running median changes it.
 std::size_t BatchEstimator::formula_entries(int n) const {
-  constexpr std::size_t most = 100'000;
+  constexpr std::size_t most = 20'000;  // larger groups have many members for each level that is evaluated
   const std::size_t classes = view_.class_size > 0 ? 2 * static_cast<std::size_t>(view_.levels) + 1 : 1;
   const std::size_t entries = classes * static_cast<std::size_t>(view_.levels + 1) * static_cast<std::size_t>(n + 1);
   return by_formula_ && !needs_median() && entries <= most ? entries : 0;
