@@ -218,10 +218,11 @@ void add_level(const LevelShares& shares, double threshold, std::span<const doub
   for (std::size_t i = 0; i < rewards.size(); ++i) out[i] += rewards[i] >= threshold ? shares.reached : shares.missed;
 }
 
-/// Refuses formulas without a finite value.
-const LevelShares& checked(const EstimatorConfig& config, const LevelShares& shares) {
+/// Refuses formulas without a finite value at a level or gap up to `high`, which `count` of `group` members reach.
+const LevelShares& checked(const EstimatorConfig& config, const LevelShares& shares, double high, int count, int group) {
   if (by_formula(config) && !(math::abs(shares.reached) <= DBL_MAX && math::abs(shares.missed) <= DBL_MAX))
-    throw Failure(Exit::limits, "a formula of the estimator has no finite value at a level that some of the group reach");
+    throw Failure(Exit::limits, "the estimator's formulas give no finite number at k = " + shortest(high) + ", which " + std::to_string(count) + " of " +
+                                    std::to_string(group) + " reach");
   return shares;
 }
 
@@ -299,7 +300,7 @@ void odrpo_discrete(const EstimatorConfig& config, int levels, std::span<const d
   std::fill(out.begin(), out.end(), 0.0);
   for (int k = 1; k <= levels; ++k) {
     const int count = count_from(rewards, k);
-    add_level(checked(config, shares_of_level(config, rule, level_gap(config.values, k), k, count, group, med)), k, rewards, out);
+    add_level(checked(config, shares_of_level(config, rule, level_gap(config.values, k), k, count, group, med), k, count, group), k, rewards, out);
   }
 }
 
@@ -311,7 +312,7 @@ void odrpo_continuous(const EstimatorConfig& config, std::span<const double> rew
   std::fill(out.begin(), out.end(), 0.0);
   for (std::size_t gap = 1; gap < values.size(); ++gap) {
     const int count = count_from(rewards, values[gap]);
-    add_level(checked(config, shares_of_gap(config, rule, values[gap - 1], values[gap], count, group, med)), values[gap], rewards, out);
+    add_level(checked(config, shares_of_gap(config, rule, values[gap - 1], values[gap], count, group, med), values[gap], count, group), values[gap], rewards, out);
   }
 }
 

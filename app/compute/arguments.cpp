@@ -10,6 +10,7 @@
 
 #include "estimators/compat.hpp"
 #include "estimators/level_formulas.hpp"
+#include "estimators/level_values.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -118,6 +119,15 @@ std::string Arguments::text(const char* name) const {
   const json& value = args_.at(name);
   if (!value.is_string()) throw Refusal{"wrong_type", fmt::format("{}: a word is needed, not {}", name, article(value))};
   return value.get<std::string>();
+}
+
+void read_level_values(const Arguments& a, std::span<const double> rewards, EstimatorConfig& c) {
+  if (!a.given("values")) return;
+  c.values = a.numbers("values", -most_level_value, most_level_value);
+  if (const auto why = values_refusal(c)) throw Refusal{"out_of_range", "values: " + *why};
+  for (const double r : rewards)
+    if (!std::isnan(r) && !(r >= 0 && r <= static_cast<double>(c.values.size())))
+      throw Refusal{"out_of_range", fmt::format("rewards: beside values they are scores 0..{}, the number of values", c.values.size())};
 }
 
 int read_formulas(const Arguments& a, EstimatorConfig& c) {

@@ -79,10 +79,11 @@ for answer, args, right in zip(compute(requests), requests, wanted):
     near(answer.get("out") or [], right, f"compute {args}: {answer}", 1e-12)
 
 for args, words in ((dict(weight="k*x"), "weight: column 3: `x` is no variable"), (dict(weight="k +"), "weight: column 4: a number, a name or ( is missing"),
-                    (dict(norm="k/K"), "norm reads K"), (dict(weight="k", K=4), "K: no formula reads it"), (dict(weight="1/(k-2)"), "no finite value"),
+                    (dict(norm="k/K"), "norm reads K"), (dict(weight="k", K=4), "K: no formula reads it"), (dict(weight="1/(k-2)"), "no finite number at k = 2, which 2 of 3 reach"),
                     (dict(est="grpo", weight="k"), "est = \"odrpo(NORM)\" takes it, not grpo"), (dict(est="odrpo-gini(grpo)", weight="k"), "takes it, not odrpo-gini(grpo)"),
                     (dict(norm="mu", compat="verl"), "sets what levels are divided by"), (dict(weight="[1, 2]"), "finite")):
     answer = compute([{"rewards": [1, 2, 3], "est": "odrpo(grpo)", "eps": 0, "ddof": 0, **args}])[0]
+    check(answer.get("error", {}).get("code") == "out_of_range", f"compute {args}: {answer}")
     check(words in json.dumps(answer).replace('\\"', '"') and "error" in answer, f"compute {args}: {answer}")
 
 # --- explain, theory, figures: an estimator's word and its formulas after it
@@ -100,7 +101,7 @@ call("explain", "--rewards", "1,4", "--estimator", "odrpo(grpo); b = 2", code=2,
 call("explain", "--rewards", "1,4", "--estimator", "grpo; weight = k", code=2, words="weight has no effect on grpo")
 call("explain", "--rewards", "1,4", "--estimator", "odrpo(grpo); gini_floor = 1", code=2, words="gini_floor has no effect on odrpo(grpo)")
 call("explain", "--rewards", "1,4", "--estimator", "odrpo(grpo); weight", code=2, words="KEY = VALUE is wanted")
-call("explain", "--rewards", "1,4", "--estimator", "odrpo(grpo); weight = 1/(k-2)", code=4, words="no finite value")
+call("explain", "--rewards", "1,4", "--estimator", "odrpo(grpo); weight = 1/(k-2)", code=4, words="no finite number at k = 2")
 for verb, *more in (("curl", "--levels", "3,4", "--group-size", "2,4"), ("field", "--p", ".2,.3,.5"), ("objective", "--p", ".2,.3,.5")):
     built, written = (json.loads(call("theory", verb, *more, "--estimator", e, "--json"))["rows"] for e in ("odrpo-gini(maxrl)", f"odrpo(grpo); weight = {GINI}; norm = mu"))
     check(len(built) == len(written) > 0, f"theory {verb}: {written}")
