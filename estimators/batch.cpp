@@ -30,14 +30,17 @@ int terms_of_class(int levels, int rollouts) { return 2 * (levels + 1) * (rollou
 // How many classes EstimatorView::term has. A class is a value of the group's median: lower or upper median 0..K, or lower + upper (0..2K)
 // for the mean of the two; 1 class if what a level adds does not depend on the median.
 int median_classes(const EstimatorConfig& config, int levels) {
-  if (config.form != Form::odrpo || !reads_median(config.weight) || config.median == MedianRule::running) return 1;
+  if (!reads_median(config) || config.median == MedianRule::running) return 1;
   return config.median == MedianRule::mid ? 2 * levels + 1 : levels + 1;
 }
 }  // namespace
 
 BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int rollouts)
-    : config_(config), term_(std::make_shared<std::vector<float>>()) {
+    : config_(config), by_formula_(by_formula(config)), term_(std::make_shared<std::vector<float>>()) {
   refuse_posterior(config);
+  config_.formula_levels = levels;
+  if (const auto why = formula_refusal(config, levels)) throw Failure(Exit::limits, *why);
+  if (by_formula_) make_formula_tables(rollouts);
   if (const auto why = values_refusal(config)) throw Failure(Exit::limits, *why);
   if (!config.values.empty() && std::ssize(config.values) != levels)
     throw Failure(Exit::limits, std::to_string(config.values.size()) + " values of " + std::to_string(levels) + " levels");
@@ -125,7 +128,9 @@ void BatchEstimator::fill_terms(double median, float* term) const {
   for (int k = 1; k <= view_.levels; ++k) {
     const double decay = median_decay(median, k);
     for (int count = 1; count < view_.rollouts; ++count) {  // levels that all or none reach add 0
-      const LevelTerm of = level_term(view_.weight, view_.rule, k, decay, count, view_.rollouts, level_gap(config_.values, k));
+      const double gap = level_gap(config_.values, k);
+      const LevelTerm of = by_formula_ ? term_of(shares_of_level(config_, view_.rule, gap, k, count, view_.rollouts, median))
+                                       : level_term(view_.weight, view_.rule, k, decay, count, view_.rollouts, gap);
       float* at = term + 2 * (k * (view_.rollouts + 1) + count);
       at[0] = of.reached;
       at[1] = of.centre;
@@ -169,7 +174,8 @@ void BatchEstimator::expect(double groups, Isa isa) {
 }
 
 double BatchEstimator::bytes(double groups) const {
-  const double terms = static_cast<double>(sizeof(BatchEstimator)) + static_cast<double>(term_->size() * sizeof(float));
+  double terms = static_cast<double>(sizeof(BatchEstimator)) + static_cast<double>(term_->size() * sizeof(float));
+  for (int n = 1; by_formula_ && n <= view_.rollouts; ++n) terms += static_cast<double>(formula_entries(n) * sizeof(LevelShares));
   if (!table_pays(groups)) return terms;
   const GroupNames names(view_.levels, view_.rollouts);
   return terms + (by_halves() ? HalvesTable::bytes(names) : HistogramTable::rows(view_.levels, view_.rollouts) * 64);
@@ -187,6 +193,7 @@ struct Placed {
 void BatchEstimator::one(const EstimatorView& view, const double* reward, int n, double* out) const {
   const bool all_equal = std::all_of(reward, reward + n, [&](double r) { return r == reward[0]; });
   if (!group::teaches(view, all_equal, n) && view.centre != Centre::floored) return std::fill(out, out + n, 0.0);
+  if (by_formula_) return by_levels(reward, n, out);
   if (!view.ordered)
     return group::estimate<group::RealNumbers>(view, group::Unsorted<const double*>{reward, n}, group::Array<double>{out});
   Placed placed[most_scores];

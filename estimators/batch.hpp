@@ -10,6 +10,7 @@
 #include "estimators/compat.hpp"
 #include "estimators/estimator.hpp"
 #include "estimators/group/entries.hpp"
+#include "estimators/level_formulas.hpp"
 #include "kernels/group_table.hpp"
 #include "kernels/isa.hpp"
 #include "kernels/math.hpp"
@@ -40,15 +41,13 @@ const EstimatorStages& estimator_stages(Isa isa);
 void whiten_tokens(const Whitening& w, float* advantage, const std::uint8_t* mask, const int* tokens, int n);
 
 /// True if the estimator's weights depend on a running median of earlier batches.
-inline bool reads_running_median(const EstimatorConfig& c) {
-  return c.form == Form::odrpo && reads_median(c.weight) && c.median == MedianRule::running;
-}
+inline bool reads_running_median(const EstimatorConfig& c) { return reads_median(c) && c.median == MedianRule::running; }
 
 /// An estimator with its tables for groups of `rollouts` scores on 0..levels. Tests compare it with advantages() of definition.hpp.
 class BatchEstimator {
  public:
   /// `rollouts` is 1..most_rollouts (forms of levels: 1..most_scores), `levels` at most 100. Throws Failure for a posterior estimator, a
-  /// config that convention_of() or values_refusal() refuses, and config.values that are neither empty nor `levels` numbers.
+  /// config that convention_of(), values_refusal() or formula_refusal() refuses, and config.values that are neither empty nor `levels` numbers.
   BatchEstimator(const EstimatorConfig& config, int levels, int rollouts);
   /// Sets the running median, and recomputes what each level adds, in O(levels rollouts). Only for an estimator with needs_median().
   void set_median(double median);
@@ -84,6 +83,10 @@ class BatchEstimator {
 
  private:
   void one(const EstimatorView& view, const double* reward, int n, double* out) const;
+  void by_levels(const double* reward, int n, double* out) const;
+  void make_formula_tables(int largest);
+  std::size_t formula_entries(int n) const;
+  const LevelShares* formula_table(int n, double median) const;
   struct Gaps {
     std::vector<double> along;
     std::vector<LevelCount> counts;
@@ -98,6 +101,9 @@ class BatchEstimator {
   void large(const std::uint8_t* score, float* out) const;
   bool by_value() const { return view_.spaced && view_.basis == Basis::reward; }
   EstimatorConfig config_;
+  struct FormulaTables;
+  bool by_formula_;                        // groups with missing scores and real rewards are computed by_levels()
+  std::shared_ptr<FormulaTables> tables_;  // set if by_formula_
   std::shared_ptr<std::vector<float>> term_;  // EstimatorView::term; copies of the object share it until one calls set_median()
   std::shared_ptr<const Gaps> gaps_;
   EstimatorView view_{};

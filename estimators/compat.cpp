@@ -135,6 +135,8 @@ std::optional<CompatRefusal> refused_convention(const EstimatorConfig& c) {
     const std::string_view key = c.ddof != own.ddof ? "ddof" : "eps";
     return CompatRefusal{key, std::string(key) + " cannot be given beside compat \"" + system + "\", which sets it itself"};
   }
+  if (c.form == Form::odrpo && !c.norm_formula.empty() && c.compat != Compat::paper)
+    return CompatRefusal{"compat", "compat \"" + system + "\" sets what levels are divided by, and so does the formula `norm`"};
   if (c.origin == 0 && !reads_key(c.form, FormKeys::origin))
     return CompatRefusal{"origin", "origin = 0 is for maxrl: only maxrl depends on the origin, not " + estimator_word(c)};
   if (c.posterior && c.form == Form::grpo && c.floor.value_or(0) != 0 && find_row(c)->divisor == Divisor::none)

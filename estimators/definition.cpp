@@ -2,11 +2,13 @@
 #include "estimators/definition.hpp"
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "estimators/group/level_forms.hpp"
+#include "estimators/level_formulas.hpp"
 #include "estimators/level_values.hpp"
 #include "kernels/shared/failure.hpp"
 
@@ -211,10 +213,17 @@ const char* too_high(const EstimatorConfig& c) {
   return c.form == Form::odrpo ? "weighted odrpo of real rewards takes rewards up to 1e6" : "convex-reinforce takes rewards up to 1e6";
 }
 
-/// Adds to every member's advantage what a level or gap of this weight gives. `count` members have at least `threshold`, so they reach it.
-void add_level(const LevelRule& rule, double weight, int count, double threshold, std::span<const double> rewards, std::span<double> out) {
-  const LevelShares shares = level_shares(rule, weight, count, static_cast<int>(rewards.size()));
+/// Adds to every member's advantage what a level or gap gives. Members with at least `threshold` reach it.
+void add_level(const LevelShares& shares, double threshold, std::span<const double> rewards, std::span<double> out) {
   for (std::size_t i = 0; i < rewards.size(); ++i) out[i] += rewards[i] >= threshold ? shares.reached : shares.missed;
+}
+
+/// Refuses formulas without a finite value at a level or gap up to `high`, which `count` of `group` members reach.
+const LevelShares& checked(const EstimatorConfig& config, const LevelShares& shares, double high, int count, int group) {
+  if (by_formula(config) && !(math::abs(shares.reached) <= DBL_MAX && math::abs(shares.missed) <= DBL_MAX))
+    throw Failure(Exit::limits, "the estimator's formulas give no finite number at k = " + shortest(high) + ", which " + std::to_string(count) + " of " +
+                                    std::to_string(group) + " reach");
+  return shares;
 }
 
 }  // namespace
@@ -231,21 +240,26 @@ double group_median(std::span<const double> values, MedianRule rule) {
 }
 
 double weight_median(const EstimatorConfig& config, std::span<const double> rewards, double median) {
-  if (config.form != Form::odrpo || !reads_median(config.weight)) return no_median;
+  if (!reads_median(config)) return no_median;
   return median == median ? median : group_median(rewards, config.median);
 }
 
-double weight_of_level(const EstimatorConfig& config, double level, int count, int group, double median) {
-  const Weight weight = level_weighting(config);
-  return level_weight(weight, level, level_variance(count, group), reads_median(weight) ? median_decay(median, level) : 1.0);
-}
-
 double weight_of_gap(const EstimatorConfig& config, double low, double high, int count, int group, double median) {
-  if (level_weighting(config) == Weight::uniform && config.values.empty()) return high - low;
+  if (level_weighting(config) == Weight::uniform && !by_formula(config) && config.values.empty()) return high - low;
   if (high > max_level) throw Failure(Exit::limits, too_high(config));
   return integral(low, high, [&](double level) {
     return level_gap(config.values, static_cast<int>(level)) * weight_of_level(config, level, count, group, median);
   });
+}
+
+LevelShares shares_of_gap(const EstimatorConfig& config, const LevelRule& rule, double low, double high, int count, int group, double median) {
+  if (config.norm_formula.empty()) return level_shares(rule, weight_of_gap(config, low, high, count, group, median), count, group);
+  if (high > max_level) throw Failure(Exit::limits, too_high(config));
+  const auto shares = [&](double level) {
+    return shares_of_level(config, rule, level_gap(config.values, static_cast<int>(level)), level, count, group, median);
+  };
+  return {integral(low, high, [&](double level) { return shares(level).reached; }),
+          integral(low, high, [&](double level) { return shares(level).missed; })};
 }
 
 double group_mean(std::span<const double> values) {
@@ -286,7 +300,7 @@ void odrpo_discrete(const EstimatorConfig& config, int levels, std::span<const d
   std::fill(out.begin(), out.end(), 0.0);
   for (int k = 1; k <= levels; ++k) {
     const int count = count_from(rewards, k);
-    add_level(rule, level_gap(config.values, k) * weight_of_level(config, k, count, group, med), count, k, rewards, out);
+    add_level(checked(config, shares_of_level(config, rule, level_gap(config.values, k), k, count, group, med), k, count, group), k, rewards, out);
   }
 }
 
@@ -298,7 +312,7 @@ void odrpo_continuous(const EstimatorConfig& config, std::span<const double> rew
   std::fill(out.begin(), out.end(), 0.0);
   for (std::size_t gap = 1; gap < values.size(); ++gap) {
     const int count = count_from(rewards, values[gap]);
-    add_level(rule, weight_of_gap(config, values[gap - 1], values[gap], count, group, med), count, values[gap], rewards, out);
+    add_level(checked(config, shares_of_gap(config, rule, values[gap - 1], values[gap], count, group, med), values[gap], count, group), values[gap], rewards, out);
   }
 }
 
@@ -330,6 +344,12 @@ void advantages(const EstimatorConfig& config, int levels, std::span<const doubl
   for (const double r : rewards)
     if (!config.values.empty() && !(r >= 0 && r <= levels))
       throw Failure(Exit::limits, "beside values a reward is a score from 0 to " + std::to_string(levels) + ", the number of values");
+  if (by_formula(config) && config.formula_levels != levels) {
+    EstimatorConfig known = config;
+    known.formula_levels = levels;
+    if (const auto why = formula_refusal(known, levels)) throw Failure(Exit::limits, *why);
+    return advantages(known, levels, rewards, median, out, floor);
+  }
   const Convention convention = convention_of(config);
   const bool single = rewards.size() == 1 && convention.single != Single::zero;
   const bool taught = convention.centre == Centre::floored && !rewards.empty();  // equal rewards too
@@ -358,8 +378,8 @@ void advantages(const EstimatorConfig& config, int levels, std::span<const doubl
 void leave_one_out(const EstimatorConfig& config, int members, int level, double median, std::span<double> t, std::span<double> u) {
   const LevelRule rule = level_rule(config);
   for (int s = 0; s < members; ++s) {
-    t[s] = level_shares(rule, weight_of_level(config, level, s + 1, members, median), s + 1, members).reached;
-    u[s] = level_shares(rule, weight_of_level(config, level, s, members, median), s, members).missed;
+    t[s] = shares_of_level(config, rule, 1, level, s + 1, members, median).reached;
+    u[s] = shares_of_level(config, rule, 1, level, s, members, median).missed;
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "estimators/compat.hpp"
 #include "estimators/estimator.hpp"
+#include "estimators/level_formulas.hpp"
 
 namespace odrpo {
 
@@ -49,13 +50,13 @@ void odrpo_continuous(const EstimatorConfig& config, std::span<const double> rew
 void leave_one_out(const EstimatorConfig& config, int members, int level, double median, std::span<double> t, std::span<double> u);
 
 /// Functions that break_down() of formula_text.hpp uses too. weight_median(): the median that the weight depends on; NaN if it depends on
-/// none. weight_of_level(): w_k. weight_of_gap(): the integral of w dR over a gap (low, high], with R(x) = x if the config has no values.
+/// none. weight_of_gap(): the integral of w dR over a gap (low, high], with R(x) = x if the config has no values. shares_of_gap(): what it adds.
 /// For convex-reinforce it is U(high) - U(low), U(r) = sum of sqrt(k) over k <= r for an integer r, 0 for r <= 0. group_mean() is NaN
 /// without values, group_deviation() for no more than ddof values. count_from(): number of rewards >= threshold. distinct_values():
 /// ascending; for a group of one positive reward, 0 and that reward. are_levels(): true if all rewards are integers 0..levels.
 double weight_median(const EstimatorConfig& config, std::span<const double> rewards, double median);
-double weight_of_level(const EstimatorConfig& config, double level, int count, int group, double median);
 double weight_of_gap(const EstimatorConfig& config, double low, double high, int count, int group, double median);
+LevelShares shares_of_gap(const EstimatorConfig& config, const LevelRule& rule, double low, double high, int count, int group, double median);
 double group_mean(std::span<const double> values);
 double group_deviation(std::span<const double> values, int ddof, double floor = 0);
 int count_from(std::span<const double> rewards, double threshold);

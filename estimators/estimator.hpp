@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "estimators/formula.hpp"
 #include "estimators/weights.hpp"
 #include "kernels/shared/field_rules.hpp"
 #include "kernels/shared/words.hpp"
@@ -290,12 +291,23 @@ inline constexpr Word<OutsideState> outside_state_words[] = {
     {OutsideState::run, "run", "it may depend on the run's requests since its `begin`; such a run does not go on from a checkpoint"},
 };
 
+/// The numbers of the weights gini and gini-median: w_k = k^power (floor + factor mu_k (1 - mu_k) exp(-max(Med - k, 0) / decay)).
+struct GiniNumbers {
+  double floor = 0.1, factor = 4, power = 0.5, decay = 2;
+  bool operator==(const GiniNumbers&) const = default;
+};
+
 /// An estimator as a suite sets it. The defaults are the paper's: ddof 0, eps 0. Whatever is set, a group of two or more equal rewards gets
 /// zeros, and a level that all or none of them reach adds zero.
 struct EstimatorConfig {
   Form form = Form::grpo;
   Norm norm = Norm::grpo;           ///< odrpo and odrpo-bitwise only
   Weight weight = Weight::uniform;  ///< odrpo only
+  Formula weight_formula{};         ///< odrpo only: in place of `weight` (estimators/level_formulas.hpp)
+  Formula norm_formula{};           ///< odrpo only: in place of the divisor of `norm`; eps is added to it
+  std::vector<NamedNumber> numbers{};  ///< those that the formulas read by name
+  int formula_levels = 0;              ///< K for the formulas; who knows K sets it; 0 = not known
+  GiniNumbers gini{};               ///< weights gini and gini-median only
   int ddof = 0;                     ///< only forms with FormKeys::ddof: the variance sigma^2 has the divisor G - ddof
   double eps = 0;                   ///< added to the divisor; for odrpo to the divisor of every level or bit
   MedianRule median = MedianRule::lower;
@@ -361,7 +373,12 @@ inline constexpr OnlyIf no_ranks_only = [] {
 }();
 inline constexpr OnlyIf values_only = no_ranks_only && base_is_not("posterior*", no_posterior_values) &&
                                       base_is_not("odrpo-bitwise*", no_bit_values) && inside_only;
-inline constexpr OnlyIf median_only = base_is({"odrpo-gini-median*"}, "only the weight gini-median has a median");
+inline constexpr OnlyIf median_only = {
+    .needs = {Need{.key = median_need, .kind = Need::Kind::given, .why = "only the weight gini-median and formulas with `med` read a median"}}, .count = 1};
+inline constexpr OnlyIf weight_only = base_is({"odrpo(*"}, "a formula takes the place of the weight 1 of odrpo(NORM)");
+inline constexpr OnlyIf norm_only = base_is({"odrpo(*", "odrpo-linear*", "odrpo-gini*"}, "only odrpo divides what a level adds");
+inline constexpr OnlyIf gini_only = base_is({"odrpo-gini*"}, "only the weights gini and gini-median have it");
+inline constexpr OnlyIf gini_median_only = base_is({"odrpo-gini-median*"}, "only the weight gini-median has it");
 inline constexpr OnlyIf posterior_only = base_is({"posterior*"}, "only posterior estimators have a model of the judge");
 inline constexpr OnlyIf keep_only = posterior_only && word_is("prior", prior_words, {PriorRule::following, PriorRule::moments});
 /// The field rule of the key `floor`: it has an effect for posterior forms that divide by a deviation.
@@ -380,7 +397,7 @@ template <class V>
 void describe(V& v, EstimatorConfig& c) {
   v.integer("ddof", c.ddof, 0, 1, "sigma^2 divides by G - ddof; of arena and grpo-passk 1 unless set", ddof_only);
   v.number("eps", c.eps, 0.0, 1.0, "added to the denominator; of arena and grpo-passk 1e-6, of dgae 1e-4 unless set", eps_only);
-  v.word("median", c.median, std::span<const Word<MedianRule>>(median_words), "median of the weight gini-median", median_only);
+  v.word("median", c.median, std::span<const Word<MedianRule>>(median_words), "median of the weight gini-median, and `med` of formulas", median_only);
   v.word("running", c.running, std::span<const Word<RunningKind>>(running_words), "how median = \"running\" forgets", running_only);
   v.integer("window", c.window, 1, 1 << 24, "scores that running = \"window\" remembers", window_only);
   v.number("rho", c.rho, 0.0, 1.0, "share of the old value that running = \"ema\" keeps", rho_only);
@@ -392,6 +409,14 @@ void describe(V& v, EstimatorConfig& c) {
   v.integer("k", c.k, 2, 254, "size of the subsets that are compared, at most rollouts - 1", k_only);
   v.number("kappa", c.kappa, 0.0, 1.0, "qae: the quantile that is subtracted, as a share of the group", kappa_only);
   v.number("r_min", c.r_min, -most_level_value, most_level_value, "corpo: the lowest acceptable score (of `values`: value)", r_min_only);
+  v.formula("weight", c.weight_formula, c.numbers,
+            "w_k in place of 1: a formula over k, mu, med, G, K and numbers with names of your own, which are keys of the section; or K numbers", weight_only);
+  v.formula("norm", c.norm_formula, c.numbers, "N_k in place of the base's: a formula likewise", norm_only);
+  for (NamedNumber& n : c.numbers) v.number(n.name, n.value, -most_level_value, most_level_value, "a number of `weight` or `norm`");
+  v.number("gini_floor", c.gini.floor, 0.0, 1e6, "F of w_k = k^P (F + C mu_k (1 - mu_k) exp(-max(Med - k, 0) / D)); of gini without exp", gini_only);
+  v.number("gini_factor", c.gini.factor, 0.0, 1e6, "C of this weight", gini_only);
+  v.number("gini_power", c.gini.power, -10.0, 10.0, "P of this weight", gini_only);
+  v.number("gini_decay", c.gini.decay, 1e-3, 1e6, "D of this weight: levels", gini_median_only);
   v.name("model", c.model, "the judge that posterior scores believe in: \"rater\" = the run's own; a rater's word or name; a judge's file",
          posterior_only);
   v.word("prior", c.prior, std::span<const Word<PriorRule>>(prior_words), "how the prior of posterior scores changes", posterior_only);

@@ -1,21 +1,11 @@
 // Computes what levels are worth from the key `values`, and refuses configs that cannot have this key.
 #include "estimators/level_values.hpp"
 
-#include <charconv>
 #include <limits>
 
 #include "kernels/math.hpp"
 
 namespace odrpo {
-namespace {
-
-std::string number_words(double x) {
-  char text[32];
-  return std::string(text, std::to_chars(text, text + sizeof text, x).ptr);
-}
-
-}  // namespace
-
 bool is_spaced(std::span<const double> values) {
   for (std::size_t k = 0; k < values.size(); ++k)
     if (values[k] != static_cast<double>(k + 1)) return true;
@@ -50,7 +40,7 @@ std::optional<std::string> ascent_refusal(std::span<const double> values) {
   for (std::size_t k = 0; k < values.size(); ++k) {
     if (!(math::abs(values[k]) <= most_level_value)) return "the values of the levels must stay within -1e9..1e9";
     if (k > 0 && !(values[k] > values[k - 1]))
-      return "the values of the levels must ascend, and " + number_words(values[k]) + " stands after " + number_words(values[k - 1]);
+      return "the values of the levels must ascend, and " + shortest(values[k]) + " stands after " + shortest(values[k - 1]);
   }
   return std::nullopt;
 }

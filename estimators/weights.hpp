@@ -126,10 +126,12 @@ ODRPO_HD LevelShares level_shares(const LevelRule& rule, double weight, int coun
 struct LevelTerm {
   float reached, centre;
 };
+ODRPO_HD LevelTerm term_of(const LevelShares& shares) {
+  return {static_cast<float>(shares.reached - shares.missed), static_cast<float>(-shares.missed)};
+}
 ODRPO_HD LevelTerm level_term(Weight kind, const LevelRule& rule, int level, double decay, int count, int group, double gap = 1.0) {
   const double weight = gap * level_weight(kind, level, level_variance(count, group), decay);
-  const LevelShares shares = level_shares(rule, weight, count, group);
-  return {static_cast<float>(shares.reached - shares.missed), static_cast<float>(-shares.missed)};
+  return term_of(level_shares(rule, weight, count, group));
 }
 
 }  // namespace odrpo

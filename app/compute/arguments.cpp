@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "estimators/compat.hpp"
+#include "estimators/level_formulas.hpp"
+#include "estimators/level_values.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -117,6 +119,34 @@ std::string Arguments::text(const char* name) const {
   const json& value = args_.at(name);
   if (!value.is_string()) throw Refusal{"wrong_type", fmt::format("{}: a word is needed, not {}", name, article(value))};
   return value.get<std::string>();
+}
+
+void read_level_values(const Arguments& a, std::span<const double> rewards, EstimatorConfig& c) {
+  if (!a.given("values")) return;
+  c.values = a.numbers("values", -most_level_value, most_level_value);
+  if (const auto why = values_refusal(c)) throw Refusal{"out_of_range", "values: " + *why};
+  for (const double r : rewards)
+    if (!std::isnan(r) && !(r >= 0 && r <= static_cast<double>(c.values.size())))
+      throw Refusal{"out_of_range", fmt::format("rewards: beside values they are scores 0..{}, the number of values", c.values.size())};
+}
+
+int read_formulas(const Arguments& a, EstimatorConfig& c) {
+  int levels = a.given("K") ? a.integer("K", 1, 1'000'000) : 0;
+  for (const auto& [name, formula] : {std::pair("weight", &c.weight_formula), std::pair("norm", &c.norm_formula)}) {
+    if (!a.given(name)) continue;
+    if (c.form != Form::odrpo || (formula == &c.weight_formula && c.weight != Weight::uniform))
+      throw Refusal{"out_of_range", fmt::format("{}: est = \"odrpo(NORM)\" takes it, not {}", name, estimator_word(c))};
+    auto parsed = Formula::parse(a.text(name), c.numbers);
+    if (const auto* error = std::get_if<FormulaError>(&parsed)) throw Refusal{"out_of_range", fmt::format("{}: column {}: {}", name, error->at + 1, error->message)};
+    *formula = std::get<Formula>(std::move(parsed));
+    if (!formula->names().empty())
+      throw Refusal{"out_of_range", fmt::format("{}: column {}: `{}` is no variable: write the number itself", name, formula->names()[0].at + 1, c.numbers[0].name)};
+    if (levels == 0) levels = static_cast<int>(formula->list().size());
+  }
+  if (a.given("K") && !c.weight_formula.reads(LevelVariable::levels) && !c.norm_formula.reads(LevelVariable::levels))
+    throw Refusal{"out_of_range", "K: no formula reads it"};
+  if (const auto why = formula_refusal(c, levels)) throw Refusal{"out_of_range", *why};
+  return std::max(levels, 1);
 }
 
 void join_rounded(std::span<double> numbers) {

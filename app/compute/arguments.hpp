@@ -66,6 +66,13 @@ class Arguments {
 /// Refuses an eps or ddof that the form reads and that is not the system's, and conventions that the system or the form lacks.
 void read_conventions(const Arguments& a, EstimatorConfig& config);
 
+/// Reads the optional values of levels into a config whose form is set. Refuses values that it cannot have, and rewards that are no scores.
+void read_level_values(const Arguments& a, std::span<const double> rewards, EstimatorConfig& config);
+
+/// Reads the formulas `weight` and `norm`, in which numbers stand for names. Returns the number of levels: the argument K, the length of a
+/// list, or 1 where no formula needs it. Refuses texts that are no formulas, and estimators that read none.
+int read_formulas(const Arguments& a, EstimatorConfig& config);
+
 /// Numbers that differ by less than this share of the largest absolute value get the same rank: the difference is rounding alone.
 inline constexpr double rounding_of_ranks = 1e-9;
 /// Makes numbers equal that get the same rank by rounding_of_ranks.

@@ -12,9 +12,9 @@
 #include "envs/rater/noise.hpp"
 #include "envs/rater/vote.hpp"
 #include "estimators/definition.hpp"
-#include "estimators/level_values.hpp"
 #include "estimators/running_median.hpp"
 #include "estimators/weights.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -30,16 +30,6 @@ double median_argument(const Arguments& a, const EstimatorConfig& c) {
   if (reads_median(c.weight) && c.median == MedianRule::running && std::isnan(median))
     throw Refusal{"out_of_range", "median_value: a number is needed when median_rule is running"};
   return median;
-}
-
-/// The optional values of levels, for a config whose form is known.
-void read_level_values(const Arguments& a, std::span<const double> rewards, EstimatorConfig& c) {
-  if (!a.given("values")) return;
-  c.values = a.numbers("values", -most_level_value, most_level_value);
-  if (const auto why = values_refusal(c)) throw Refusal{"out_of_range", "values: " + *why};
-  for (const double r : rewards)
-    if (!std::isnan(r) && !(r >= 0 && r <= static_cast<double>(c.values.size())))
-      throw Refusal{"out_of_range", fmt::format("rewards: beside values they are scores 0..{}, the number of values", c.values.size())};
 }
 
 EstimatorConfig named_estimator(const Arguments& a) {
@@ -73,6 +63,7 @@ std::string of_those_there(const std::vector<double>& rewards, Estimate estimate
 std::string advantage(const Arguments& a) {
   auto rewards = a.numbers_or_null("rewards", -any_number, any_number, false);
   EstimatorConfig c = named_estimator(a);
+  const int levels = read_formulas(a, c);
   read_conventions(a, c);
   read_level_values(a, rewards, c);
   const double size = static_cast<double>(rewards.size());
@@ -83,7 +74,11 @@ std::string advantage(const Arguments& a) {
                "advantage");
   return of_those_there(rewards, [&](std::vector<double>& there, std::span<double> out) {
     if (row_of(c.form).basis == Basis::rank) join_rounded(there);
-    advantages(c, 1, there, no_median, out);
+    try {
+      advantages(c, levels, there, no_median, out);
+    } catch (const Failure& f) {
+      throw Refusal{by_formula(c) ? "out_of_range" : "too_large", f.what()};
+    }
   });
 }
 

@@ -50,6 +50,9 @@ inline constexpr Argument advantage_takes[] = {
     {"kappa", "number 0..1, 0.4 when absent: for qae, the share of the group that does not exceed the quantile", true},
     {"r_min", "number, 1 when absent: for corpo, the lowest acceptable score (beside `values` its value)", true},
     level_values,
+    {"weight", "for odrpo(NORM): the formula of w_k (`list formulas`), with numbers in place of names, or [1, 2, ...]", true},
+    {"norm", "for odrpo: the formula of N_k likewise", true},
+    {"K", "whole number 1..1000000: K of the formulas, for those that read it", true},
 };
 inline constexpr Argument posterior_takes[] = {
     {"scores", "list of whole numbers 1..10: the scores of one group, of one vote each"},

@@ -33,6 +33,7 @@ EstimatorConfig read_as(const ConformOptions& o) {
   const std::size_t colon = o.as.rfind(':');
   if (o.as.starts_with("any:") || o.as.ends_with(":any")) fail(Exit::usage, "--as {}: any alone tries every word under every convention", shown(o.as));
   const std::string word = o.as.substr(0, colon), system = colon == std::string::npos ? "paper" : o.as.substr(colon + 1);
+  if (word.find(';') != std::string::npos) fail(Exit::usage, "--as: programs are compared with the words of `list estimators`, not with formulas");
   const auto parsed = parse_estimator(word);
   if (!parsed) fail(Exit::usage, "--as: there is no estimator \"{}\" (`list estimators` has them all){}", shown(word), did_you_mean(word, estimator_catalogue()));
   EstimatorConfig config = *parsed;

@@ -10,6 +10,7 @@
 #include "app/command.hpp"
 #include "app/compute/arguments.hpp"
 #include "app/compute/first_posterior.hpp"
+#include "app/flags/estimator_flag.hpp"
 #include "app/flags/flag_values.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/formula_text.hpp"
@@ -67,15 +68,17 @@ std::string plain_formula(const EstimatorConfig& config, std::size_t group, doub
   std::string text = estimator_formula(config);
   const std::string name = fmt::format(" [{}]", word_of<Compat>(compat_words, config.compat));
   if (text.ends_with(name)) text.resize(text.size() - name.size());
-  const std::string rule = fmt::format("Med {}", word_of<MedianRule>(median_words, config.median));
-  if (const auto at = text.rfind(rule); at != std::string::npos && !std::isnan(median))
-    text.replace(at, rule.size(), fmt::format("Med = {} (given)", number_text(median)));
+  for (const std::string_view name : {"Med", "med"}) {  // of gini-median, and of formulas
+    const std::string rule = fmt::format("{} {}", name, word_of<MedianRule>(median_words, config.median));
+    if (const auto at = text.rfind(rule); at != std::string::npos && !std::isnan(median))
+      text.replace(at, rule.size(), fmt::format("{} = {} (given)", name, number_text(median)));
+  }
   return group == 1 ? text + "; a group of one gets " + single_text(config) : text;
 }
 
 /// One estimator under all the systems; systems that compute the same share a row.
 ExplainedEstimator under_each(EstimatorConfig config, const std::vector<Compat>& systems, const Explanation& group, double median) {
-  ExplainedEstimator out{estimator_word(config), {}, {}};
+  ExplainedEstimator out{estimator_text(config), {}, {}};
   std::vector<double> rewards = config.posterior ? group.posterior : group.rewards;
   if (row_of(config.form).basis == Basis::rank) join_rounded(rewards);
   for (const Compat system : systems) {
@@ -104,11 +107,7 @@ ExplainedEstimator under_each(EstimatorConfig config, const std::vector<Compat>&
 
 }  // namespace
 
-EstimatorConfig read_estimator(const std::string& text) {
-  if (const auto config = parse_estimator(text)) return *config;
-  const auto words = whole_catalogue();
-  fail(Exit::usage, "--estimator: there is no \"{}\" (`list estimators` has them all){}", shown(text), did_you_mean(text, words));
-}
+EstimatorConfig read_estimator(const std::string& text) { return estimator_of_text("--estimator", text); }
 
 std::vector<double> read_rewards(const std::vector<std::string>& words, int* missing) {
   std::vector<double> rewards;
@@ -213,7 +212,7 @@ Explanation explain_group(const ExplainOptions& o) {
   if (o.compat.empty())
     for (const auto& w : compat_words) systems.push_back(w.value);
   std::vector<std::string> words;
-  for (const auto& word : o.estimators) add_once(words, estimator_word(read_estimator(word)));
+  for (const auto& word : o.estimators) add_once(words, estimator_text(read_estimator(word)));
   if (words.empty()) words.assign(std::begin(usual_estimators), std::end(usual_estimators));
   const auto is_posterior = [](const std::string& word) { return read_estimator(word).posterior; };
   const bool posterior = std::any_of(words.begin(), words.end(), is_posterior);
@@ -234,7 +233,7 @@ Explanation explain_group(const ExplainOptions& o) {
       config.floor = floor, floor_used = true;
       group.floored = !floor;
     }
-    median_used = median_used || (reads_key(config.form, FormKeys::median) && reads_median(config.weight));
+    median_used = median_used || reads_median(config);
     if (reads_key(config.form, FormKeys::origin)) config.origin = o.origin, origin_used = true;
     if (o.k > 0 && reads_key(config.form, FormKeys::k)) config.k = o.k, k_used = true;
     if (o.kappa && reads_key(config.form, FormKeys::kappa)) config.kappa = *o.kappa, kappa_used = true;
@@ -246,7 +245,7 @@ Explanation explain_group(const ExplainOptions& o) {
     any = any || !group.estimators.back().rows.empty();
   }
   if (!o.median.empty() && !median_used)
-    fail(Exit::usage, "--median: only the weight gini-median reads it, and no such estimator is asked for");
+    fail(Exit::usage, "--median: only the weight gini-median reads it, or a formula with med, and no such estimator is asked for");
   if (o.origin != 1 && !origin_used) fail(Exit::usage, "--origin: only maxrl depends on it, and maxrl is not asked for");
   if (!o.values.empty() && !values_used)
     fail(Exit::usage, "--values: of ranks, bits and posterior scores the values of levels decide nothing, and nothing else is asked for");

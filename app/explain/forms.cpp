@@ -21,8 +21,8 @@ constexpr double most_amplified = 1000;    // by a deviation or a mean that is n
 double amplification(const Explanation& group, const Breakdown& parts, double reward) {
   double most = 0;
   for (const LevelPart& p : parts.levels)
-    if (p.weight > 0) {
-      const double whole = group.level_values.empty() ? p.weight : p.weight * p.gap;
+    if (p.weight != 0) {
+      const double whole = std::abs(group.level_values.empty() ? p.weight : p.weight * p.gap);
       most = std::max({most, std::abs(p.reached) / whole, std::abs(p.missed) / whole});
     }
   const double differs = group.rewards.size() == 1 ? group.worth(reward) : std::abs(group.worth(reward) - group.mean);

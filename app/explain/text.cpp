@@ -93,7 +93,8 @@ std::string first_levels(const Explanation& g, const ExplainedEstimator& e, cons
   for (std::size_t i = 0; i < std::min(runs.size(), most_runs); ++i) {
     const LevelPart& p = e.rows.front().parts.levels[runs[i].first];
     double weight = 0;  // of a convention under which the level is not dead; a dead one has weight 0
-    for (const auto& row : e.rows) weight = std::max(weight, row.parts.levels[runs[i].first].weight);
+    for (const auto& row : e.rows)
+      if (weight == 0) weight = row.parts.levels[runs[i].first].weight;
     folded = folded || runs[i].levels > 1;
     out += line(level_text(g, p, runs[i]), spaced && !bits ? fmt::format("{:.5g}", p.gap) : std::to_string(p.count),
                 fmt::format("{:.4f}", p.share), cell(weight), cell(p.norm), cell(p.reached), cell(p.missed));

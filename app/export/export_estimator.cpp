@@ -20,6 +20,7 @@
 #include "config/write/canonical.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/estimator.hpp"
+#include "estimators/level_formulas.hpp"
 #include "estimators/level_values.hpp"
 #include "estimators/posterior/posterior.hpp"
 #include "kernels/shared/utf8.hpp"
@@ -281,6 +282,7 @@ std::string python_module(const ExportEstimatorOptions& o, const Request& r, con
 
 int export_estimator(const ExportEstimatorOptions& o) {
   EstimatorConfig estimator = read_estimator(o.estimator);
+  if (by_formula(estimator)) fail(Exit::usage, "--estimator: modules have the built-in weights and norms, and no formulas");
   check_read(o, estimator);
   if (!o.compat.empty()) estimator.compat = word_or_refuse("--compat", compat_words, o.compat);
   set_form_keys(o.keys, estimator);

@@ -10,10 +10,12 @@
 
 #include "app/command.hpp"
 #include "app/explain/explain_group.hpp"
+#include "app/flags/estimator_flag.hpp"
 #include "app/flags/flag_values.hpp"
 #include "app/table/query.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/estimator.hpp"
+#include "estimators/level_formulas.hpp"
 #include "kernels/math.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
@@ -102,7 +104,9 @@ Figure weights_figure(const PlotOptions& o) {
   for (const std::string& word :
        o.estimators.empty() ? std::vector<std::string>{"odrpo-gini(grpo)", "odrpo-gini-median(grpo)"} : o.estimators) {
     configs.push_back(weighted_estimator(word));
-    names.push_back(estimator_word(configs.back()));
+    names.push_back(estimator_text(configs.back()));
+    configs.back().formula_levels = levels;
+    if (const auto why = formula_refusal(configs.back(), levels)) fail(Exit::usage, "--estimator: {}", *why);
   }
   const std::vector<SeriesStyle> styles = series_styles(names);
   Figure figure{"weight of each level; grey: share of the rewards at it", {}};

@@ -163,6 +163,8 @@ std::string estimators_page() {
     text += heading(part) + header({"word", "formula"});
     for (const Listed& entry : part.entries) text += row({code_text(entry.word), code_text(entry.help)});
   }
+  const Listing& formulas = part_of(parts, "formulas");
+  text += heading(formulas) + bullets(formulas.entries);
   const Listing& systems = part_of(words, "compat");
   text += heading(systems) + '\n';
   for (const Listed& system : systems.entries) text += bullet(system.word, system.help.substr(0, system.help.find('\n')));

@@ -145,7 +145,7 @@ Json reference(const std::string& name) { return {{"$ref", "#/definitions/" + na
 Json model_schema(const Noise& noise, bool entry);
 
 Json key_schema(const FieldInfo& f, bool axes) {
-  const bool axis = axes && f.type != "string" && f.type != "matrix" && f.type != "rows" && f.type != "numbers";
+  const bool axis = axes && f.type != "string" && f.type != "matrix" && f.type != "rows" && f.type != "numbers" && f.type != "formula";
   Json schema = {{"description", description_of(f, axis)}};
   if (const Json value = default_of(f); !value.is_null()) schema["default"] = value;
   if (f.only_if.count > 0) schema["x-only-if"] = rule_of(f.only_if);
@@ -161,6 +161,7 @@ Json key_schema(const FieldInfo& f, bool axes) {
   else if (f.type == "text") schema.update(from_text(R"({"type": ["number", "string"]})"));
   else if (f.type == "limits") schema.update(limits_schema());
   else if (f.type == "entries") schema.update(entries_schema());
+  else if (f.type == "formula") schema.update(from_text(R"({"anyOf": [{"type": "string", "minLength": 1}, {"type": "array", "minItems": 1, "items": {"type": "number"}}]})"));
   else if (f.type == "models") schema["allOf"] = Json::array({reference("noise")});
   else if (axis) schema.update(one_or_list(scalar_schema(f), 1));
   else schema.update(scalar_schema(f));
@@ -241,6 +242,15 @@ void tie_scores(Json& rater) {
   rater["not"] = needs({levels_key, scale_key});  // two ways to set the same
 }
 
+/// Lets estimators with a formula have numbers with names of their own.
+void allow_formula_numbers(Json& estimator) {
+  std::vector<std::string> known;
+  for (const auto& [key, value] : estimator["properties"].items()) known.push_back(key);
+  estimator["additionalProperties"] = one_or_list(from_text(R"({"type": "number"})"), 1);
+  estimator["if"] = {{"not", {{"anyOf", Json::array({needs({"weight"}), needs({"norm"})})}}}};
+  estimator["then"] = {{"propertyNames", {{"pattern", spelled(known)}}}};
+}
+
 /// One kind of variant: its section, the part of the vocabulary that has its words, its keys, and what a new name starts from.
 struct SectionKind {
   std::string name;
@@ -267,6 +277,7 @@ void add_kind(Json& schema, const std::vector<Listing>& vocabulary, const Sectio
   add_fields(keys, of.extra, false);
   add_fields(keys, of.fields, true);
   if (rates) tie_scores(keys);
+  if (kind == section_of<EstimatorConfig>()) allow_formula_numbers(keys);
   schema["definitions"][kind] = keys;
 
   // a section named after a word of the catalogue changes that word; any other name needs something to start from

@@ -7,9 +7,11 @@
 #include <cmath>
 
 #include "app/explain/explain_group.hpp"
+#include "app/flags/estimator_flag.hpp"
 #include "app/flags/flag_values.hpp"
 #include "estimators/compat.hpp"
 #include "estimators/formula_text.hpp"
+#include "estimators/level_formulas.hpp"
 #include "estimators/level_values.hpp"
 #include "estimators/weights.hpp"
 #include "kernels/shared/words.hpp"
@@ -63,7 +65,7 @@ std::vector<EstimatorConfig> read_estimators(const TheoryOptions& o, const std::
   for (const std::string& word : o.estimators.empty() ? usual : o.estimators) {
     EstimatorConfig c = read_estimator(word);
     if (!o.compat.empty()) c.compat = word_or_refuse("--compat", compat_words, o.compat);
-    if (!o.median.empty() && c.form == Form::odrpo && reads_median(c.weight))
+    if (!o.median.empty() && reads_median(c))
       c.median = word_or_refuse("--median", median_words, o.median), median_used = true;
     if (c.median == MedianRule::running)
       fail(Exit::usage,
@@ -79,7 +81,7 @@ std::vector<EstimatorConfig> read_estimators(const TheoryOptions& o, const std::
     }
     if (std::find(out.begin(), out.end(), c) == out.end()) out.push_back(c);
   }
-  if (!median_used) fail(Exit::usage, "--median: only odrpo-gini-median has a median, and it is not asked for");
+  if (!median_used) fail(Exit::usage, "--median: only odrpo-gini-median and formulas with med read a median, and none is asked for");
   if (!k_used) fail(Exit::usage, "--k: only forms that compare subsets read it, and none is asked for");
   if (!kappa_used) fail(Exit::usage, "--kappa: only qae reads it, and it is not asked for");
   if (!r_min_used) fail(Exit::usage, "--r-min: only corpo reads it, and it is not asked for");
@@ -118,8 +120,8 @@ std::vector<std::string> paper_estimators() {
 }
 
 std::string name_of(const EstimatorConfig& c) {
-  std::string name = estimator_word(c);
-  if (c.form == Form::odrpo && reads_median(c.weight) && c.median != MedianRule::lower)
+  std::string name = estimator_text(c);
+  if (reads_median(c) && c.median != MedianRule::lower)
     name += fmt::format(" median {}", word_of<MedianRule>(median_words, c.median));
   if (reads_key(c.form, FormKeys::k)) name += fmt::format(" k {}", c.k);
   if (reads_key(c.form, FormKeys::kappa)) name += fmt::format(" kappa {}", c.kappa);

@@ -109,6 +109,11 @@ class Visitor {
   }
   void name(Text key, std::string& value, Text help, Rule rule = no_condition) { visit_(field(FieldType::name, key, value, help, rule)); }
   void text(Text key, std::string& value, Text help) { visit_(field(FieldType::text, key, value, help)); }
+  void formula(Text key, Formula& value, std::vector<NamedNumber>& numbers, Text help, Rule rule = no_condition) {
+    Field f = field(FieldType::formula, key, value, help, rule);
+    f.numbers = &numbers;
+    visit_(f);
+  }
   void names(Text key, Texts& value, Text help) { visit_(field(FieldType::words, key, value, help)); }
   void choices(Text key, Texts& value, std::span<const Choice> words, Text help) {
     Field f = field(FieldType::choices, key, value, help);

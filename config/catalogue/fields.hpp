@@ -17,6 +17,7 @@
 namespace odrpo {
 
 struct BaselineGroup;  // results/table/table_spec.hpp
+struct NamedNumber;    // estimators/formula.hpp
 
 /// What kind of value a key has, and its C++ type. The first six kinds are scalars, which may be axes of a grid.
 enum class FieldType {
@@ -27,6 +28,7 @@ enum class FieldType {
   word_or_number,   ///< a number, or the one word that means none: std::optional<double>
   name,             ///< the name of something of the suite, or of a file: std::string
   text,             ///< any text: std::string
+  formula,          ///< a formula of a level, or a list of a number for each level: Formula
   words,            ///< a list of words, or one word: std::vector<std::string>
   choices,          ///< a list of words from a table, or one of them: std::vector<std::string>
   integers,         ///< a list of whole numbers, or one: std::vector<int>
@@ -54,6 +56,7 @@ struct Field {
   const RowsRule* form = nullptr;        ///< for rows: which rows are allowed
   LimitedValue limited{};                ///< for limits: the value of a run that the limits bound
   std::vector<BaselineGroup>* groups{};  ///< for baselines: the lists of rows
+  std::vector<NamedNumber>* numbers{};   ///< for formula: the numbers that it reads by name, which are described after it
 
   /// Functions that depend on the C++ type of the value. Lists have no `get` and `set`.
   struct Access {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -49,9 +50,17 @@ std::string formula_of(const RunSpec& run, bool alone) {
   return formula + "; afterwards " + whitening_text(whitening_after(run.estimator));
 }
 
-bool decides_formula(std::string_view axis) {
+bool decides_formula(std::string_view axis, const std::set<std::string, std::less<>>& numbers) {
   static const Fields keys = fields_of<EstimatorConfig>();
-  return last_part(axis) == "whiten" || has_key(keys, last_part(axis));
+  return last_part(axis) == "whiten" || has_key(keys, last_part(axis)) || numbers.count(last_part(axis)) > 0;
+}
+
+// the names of the numbers that formulas of the suite's estimators read
+std::set<std::string, std::less<>> formula_numbers(const RunGrid& runs) {
+  std::set<std::string, std::less<>> names;
+  for (const std::size_t i : runs.first_of_each({GridPart::estimator}))
+    for (const NamedNumber& n : runs[i].estimator.numbers) names.insert(n.name);
+  return names;
 }
 
 bool decides_rater(std::string_view axis) {
@@ -172,7 +181,8 @@ std::string rater_text(const Suite& suite, const RunSpec& run, bool voting) {
 
 std::string formula_lines(const Suite& suite) {
   const bool alone = any_of(suite.runs, suite.runs.first_of_each({GridPart::env, GridPart::rater, GridPart::votes}), may_be_alone);
-  return lines_by(suite, &RunSpec::estimator_name, decides_formula, [&](const RunSpec& run) { return formula_of(run, alone); }) +
+  const auto decides = [numbers = formula_numbers(suite.runs)](std::string_view axis) { return decides_formula(axis, numbers); };
+  return lines_by(suite, &RunSpec::estimator_name, decides, [&](const RunSpec& run) { return formula_of(run, alone); }) +
          settings(suite);
 }
 

@@ -39,7 +39,7 @@ std::string reason(const OnlyIf& rule, const SectionRuns<C>& runs) {
   others.count = 0;
   for (const Need& need : rule.list()) {
     if (!need.why.empty() && !runs.may_hold(need)) return std::string(need.why);
-    if (need.key != base_need) others.needs.at(static_cast<std::size_t>(others.count++)) = need;
+    if (need.key != base_need && need.key != median_need) others.needs.at(static_cast<std::size_t>(others.count++)) = need;
   }
   return "that needs " + rule_text(others);
 }

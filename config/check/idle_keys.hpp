@@ -18,11 +18,10 @@ struct SectionRuns {
   const Node* section = nullptr;      ///< the section in the suite; a key whose value was refused there counts as able to have any value
   std::vector<WorldKind> worlds{};    ///< worlds of the runs; empty = any world
 
-  /// Returns the value of a key that is not an axis. For base_need (field_rules.hpp) returns the catalogue word that the section starts from.
+  /// Returns the value of a key that is not an axis, as needed_of().
   std::optional<AxisValue> value_of(std::string_view key) const {
-    if (key == base_need) return base_of(config);
     C copy = config;
-    return value_of_key(copy, key);
+    return needed_of(copy, key);
   }
   /// True if the need (a condition on another key) holds in some run. It may hold for a value of that key's axis, for the config's value,
   /// or in one of the worlds.

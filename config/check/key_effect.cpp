@@ -22,6 +22,7 @@ double number_of(const AxisValue& value) {
 }
 
 std::string need_text(const Need& need) {
+  if (need.key == median_need) return "weight or norm reads the median";
   switch (need.kind) {
     case Need::Kind::above: return fmt::format("`{}` above {}", need.key, number_text(need.bound));
     case Need::Kind::not_zero: return fmt::format("`{}` other than 0", need.key);

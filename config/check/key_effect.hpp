@@ -9,6 +9,7 @@
 
 #include "config/catalogue/catalogue.hpp"
 #include "config/catalogue/fields.hpp"
+#include "estimators/level_formulas.hpp"
 #include "kernels/shared/field_rules.hpp"
 #include "kernels/shared/words.hpp"
 #include "results/store/record.hpp"
@@ -33,6 +34,20 @@ C defaults_like(const C&) {
   return {};
 }
 inline PolicyConfig defaults_like(const PolicyConfig& config) { return {.kind = config.kind, .transformer = {}, .learning = {}}; }
+
+/// The value of the need median_need: true if levels weigh, or are divided, by the group's median.
+inline bool needs_median(const EstimatorConfig& config) { return reads_median(config); }
+template <class C>
+bool needs_median(const C&) {
+  return false;
+}
+/// The value that a need is about, of a need that is about the config alone. Nothing if the config has none.
+template <class C>
+std::optional<AxisValue> needed_of(C& config, std::string_view key) {
+  if (key == base_need) return base_of(config);
+  if (key == median_need) return std::string(needs_median(config) ? key : "");
+  return value_of_key(config, key);
+}
 
 /// Calls act(field, default) for every key of the config that has a rule.
 template <class C, class Act>
@@ -69,9 +84,8 @@ template <class C>
 bool has_effect(const OnlyIf& rule, C& config, const Use& use) {
   if (use.supervised && rule.training_only) return false;
   return meets(rule, [&](const Need& need) {
-    if (need.key == base_need) return allows(need, base_of(config));
     if (need.key == env_need) return allows(need, std::string(word_of(std::span<const Word<WorldKind>>(world_words), use.env)));
-    const auto other = value_of_key(config, need.key);
+    const auto other = needed_of(config, need.key);
     return other && allows(need, *other);
   });
 }

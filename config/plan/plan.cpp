@@ -185,6 +185,7 @@ Plan read_plan(const Node& written, Reading& reading) {
     check_level_values(root, one, errors);
     check_worlds(one, errors);
   }
+  if (!errors.any()) check_formulas(root, plan, errors);
   check_bandits(root, plan, errors);
   check_table(find_section<TableConfig>(root), plan, axes, errors);
   if (!errors.any()) check_gate(find_section<GateConfig>(root), plan, axes, errors);

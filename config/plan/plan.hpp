@@ -129,6 +129,10 @@ std::vector<std::int64_t> levels_of(const Variant<EnvConfig>& env, const Variant
 void check_level_values(const Node& section, const Variant<EstimatorConfig>& variant, Diagnostics& errors);
 void check_level_values(const Node& root, const Plan& plan, Diagnostics& errors);
 
+/// Reports formulas of levels that are not finite at a level of some run's groups, and lists of another length than the runs' levels.
+/// For a plan without other errors. (check/level_formulas.cpp)
+void check_formulas(const Node& root, const Plan& plan, Diagnostics& errors);
+
 /// Report values that are valid each but do not fit together: a batch larger than the world, a key without effect. (check/checks.cpp)
 void check_variant(const Node& section, const Variant<EstimatorConfig>& variant, Diagnostics& errors);
 void check_variant(const Node& section, const Variant<RaterConfig>& variant, Diagnostics& errors);

@@ -161,6 +161,7 @@ std::optional<AxisValue> FieldReader::scalar(const Field& field) {
 void FieldReader::read_field(const Field& field) {
   switch (field.type) {
     case FieldType::text: return text(field);
+    case FieldType::formula: return formula(field);
     case FieldType::words: return names(field);
     case FieldType::choices: return choices(field);
     case FieldType::integers: return integers(field);
@@ -274,6 +275,7 @@ std::vector<Place> FieldReader::places(std::string_view key) const {
 
 void FieldReader::finish() {
   if (table_ == nullptr) return;
+  check_names();
   for (const auto& child : table_->children) {
     if (std::find(used_.begin(), used_.end(), &child) != used_.end()) continue;
     const bool twice = std::any_of(known_.begin(), known_.end(), [&](std::string_view k) { return same_word(k, child.key); });

@@ -46,7 +46,9 @@ class FieldReader {
   void choices(const Field& field);
   void integers(const Field& field);
   void numbers(const Field& field);
-  void rows(const Field& field);  // numbers(), rows() and limits() are in field_reader_rows.cpp
+  void formula(const Field& field);  // formula(), numbers(), rows() and limits() are in field_reader_rows.cpp
+  void check_names() const;
+  void rows(const Field& field);
   void limits(const Field& field);
   void matrix(const Field& field);  // matrix() and models() are in field_reader_noise.cpp
   void models(const Field& field);
@@ -60,6 +62,11 @@ class FieldReader {
   Diagnostics& errors_;
   std::vector<const Node*> used_;
   std::vector<std::string_view> known_;
+  struct FormulaName {
+    std::string name;
+    Place place;
+  };
+  std::vector<FormulaName> names_;  // names that formulas read, and where
 };
 
 /// Returns the elements of a list; if the node is no list, the node itself.

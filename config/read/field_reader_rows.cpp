@@ -1,10 +1,12 @@
 // Reads numbers in lists and rows: what the judges of a panel cost, the thresholds of a latent scale, the distributions of a file's responses.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "config/read/field_reader.hpp"
+#include "estimators/formula.hpp"
 #include "kernels/math.hpp"
 #include "kernels/shared/words.hpp"
 #include "kernels/system/text.hpp"
@@ -30,6 +32,58 @@ std::string wrong_entry(const Node& entry, const Node* before, const RowsRule& r
 }
 
 }  // namespace
+
+void FieldReader::formula(const Field& field) {
+  const Node* node = take(field.key);
+  if (node == nullptr) return;
+  const bool list = node->kind == Node::Kind::list;
+  std::string text = node->text;
+  if (list ? node->children.empty() : node->kind != Node::Kind::text)
+    return errors_.add(node->place, fmt::format("{} must be a formula in quotes, not {}", label(field.key), list ? "an empty list" : found_text(*node)),
+                       "\"sqrt(k)*mu*(1 - mu)\", or a list of a number for each level");
+  if (list) {
+    for (const Node& entry : node->children) {
+      const bool number = entry.kind == Node::Kind::integer || entry.kind == Node::Kind::number;
+      if (!number || !std::isfinite(entry.number))
+        return errors_.add(entry.place, fmt::format("{} has {}: a list has a number for each level", label(field.key), found_text(entry)),
+                           "[1, 2, ...]; each formula has a section [estimator.NAME] of its own");
+      add_item(text, number_text(entry.number));
+    }
+    text = "[" + text + "]";
+  }
+  auto& value = field.as<Formula>();
+  const auto place_of = [&](std::size_t at) { return list ? node->place : errors_.inside(node->place, node->text, at); };
+  const auto parsed = Formula::parse(text, *field.numbers);
+  if (const auto* error = std::get_if<FormulaError>(&parsed)) {
+    const Place place = place_of(error->at);  // that of the value where the character has none in the file
+    const std::string at = place.column == node->place.column ? fmt::format(" (character {} of the formula)", error->at + 1) : "";
+    errors_.add(place, fmt::format("{}: {}{}", label(field.key), error->message, at), error->allowed, error->suggestion);
+    value = std::get<Formula>(Formula::parse("med", *field.numbers));  // reads all that may be read: keys beside it are no errors
+    return;
+  }
+  value = std::get<Formula>(parsed);
+  for (const Formula::Name& name : value.names()) names_.push_back({(*field.numbers)[name.number].name, place_of(name.at)});
+}
+
+// Reports names in formulas that the section does not set, or that are keys themselves.
+void FieldReader::check_names() const {
+  for (const FormulaName& read : names_) {
+    const std::string& name = read.name;
+    const Place& place = read.place;
+    const auto known = std::count_if(known_.begin(), known_.end(), [&](std::string_view key) { return same_word(key, name); });
+    if (known > 1) {
+      errors_.add(place, fmt::format("`{}` is a key of [{}] that means something else: give the number of the formula another name", name, section_));
+      continue;
+    }
+    if (find_child(*table_, name) != nullptr) continue;
+    std::vector<std::string_view> near = words_in(formula_variables);
+    for (const auto& word : formula_functions) near.push_back(word.word);
+    for (const Node& child : table_->children)
+      if (child.kind == Node::Kind::integer || child.kind == Node::Kind::number || child.kind == Node::Kind::list) near.push_back(child.key);
+    errors_.add(place, fmt::format("the formula reads `{0}`, which [{1}] does not set: `{0} = 0.5`, or a list, an axis of the grid", name, section_),
+                one_of(words_in(formula_variables)), nearest_word(name, near));
+  }
+}
 
 void FieldReader::numbers(const Field& field) {
   const std::string_view key = field.key;

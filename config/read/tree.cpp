@@ -153,6 +153,14 @@ std::string wrapped(const std::string& lead, std::string_view words) {
 
 }  // namespace
 
+Place Diagnostics::inside(Place place, std::string_view text, std::size_t at) const {
+  if (place.set > 0 || place.line <= 0) return place;
+  const auto source = skip(line_of(text_, place.line), static_cast<std::size_t>(place.column - 1));
+  const bool plain = source.size() > text.size() + 1 && (source[0] == '"' || source[0] == '\'') && source.substr(1, text.size()) == text && source[text.size() + 1] == source[0];
+  if (plain) place.column += static_cast<int>(at) + 1;
+  return place;
+}
+
 std::string Diagnostics::text_of(Place place) const {
   return place.set > 0 ? fmt::format("--set {}", place.set) : fmt::format("{}:{}:{}", path_, place.line, place.column);
 }

@@ -33,6 +33,9 @@ class Diagnostics {
   void add_lines(Place place, Exit code, std::string_view lines);
   /// Adds one error inside a file that the suite names. Its text states its own place and may have several lines.
   void add_block(Place place, Exit code, std::string text);
+  /// The place of character `at` (from 0, of ASCII characters) of the string `text` that stands at `place`; `place` itself if the string is
+  /// not written plainly on one line, or comes from --set.
+  Place inside(Place place, std::string_view text, std::size_t at) const;
   /// "suite.toml:7:11", or "--set 2".
   std::string text_of(Place place) const;
   bool any() const { return count_ > 0; }

@@ -66,6 +66,9 @@ void write_field(const Field& field, const FieldOut& out) {
     case FieldType::name:
       if (const auto& name = field.as<std::string>(); !name.empty()) out(field.key, name, true);
       return;
+    case FieldType::formula:
+      if (const auto& formula = field.as<Formula>(); !formula.empty()) out(field.key, formula.text(), formula.list().empty());
+      return;
     case FieldType::numbers: {
       const auto& numbers = field.as<std::vector<double>>();
       return out(field.key, numbers.empty() ? "unset" : list_text(numbers, number_text), false);
@@ -102,7 +105,8 @@ namespace {
 // Keys that were added after the first runs were stored, with their defaults. At its default such a key is left out, so that those runs
 // keep their hash.
 constexpr std::pair<std::string_view, std::string_view> newer_keys[] = {
-    {"env.difficulty", "easy"}, {"env.evaluated_prompts", "256"},  {"estimator.k", "2"}, {"estimator.kappa", "0.4"}, {"estimator.r_min", "1"},    {"rater.seconds_per_call", "unset"},
+    {"env.difficulty", "easy"}, {"env.evaluated_prompts", "256"},  {"estimator.k", "2"}, {"estimator.kappa", "0.4"}, {"estimator.r_min", "1"},
+    {"estimator.gini_floor", "0.1"}, {"estimator.gini_factor", "4"}, {"estimator.gini_power", "0.5"}, {"estimator.gini_decay", "2"},    {"rater.seconds_per_call", "unset"},
     {"rater.parallel", "1"},    {"rater.price_per_call", "unset"}, {"rater.order", "turn"}, {"rater.stop", "0"},
     {"rater.seconds", "unset"},   {"rater.prices", "unset"},
     {"policy.tilt", "0"},          {"estimator.model", "rater"}, {"estimator.prior", "following"}, {"estimator.keep", "0.95"},

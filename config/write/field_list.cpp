@@ -37,7 +37,7 @@ namespace {
 
 // in the order of FieldType
 constexpr std::string_view type_words[] = {"integer", "number", "number", "word",     "word or number", "name",
-                                           "string",  "words",  "words",  "integers", "numbers",        "baselines",
+                                           "string",  "formula", "words",  "words",  "integers", "numbers",        "baselines",
                                            "entries", "matrix", "rows",   "limits",   "models"};
 
 static_assert(std::size(type_words) == static_cast<std::size_t>(FieldType::models) + 1);
@@ -175,6 +175,17 @@ Listing estimators() {
   return part;
 }
 
+Listing formulas() {
+  Listing part{"formulas", "formulas of levels: weight and norm in [estimator.NAME]", {}, {}};
+  const auto add = [&](std::span<const FormulaWord> words, std::string_view kind) {
+    for (const FormulaWord& w : words) part.entries.push_back({std::string(w.word), fmt::format("{}: {}", kind, w.help), {}});
+  };
+  add(formula_variables, "variable");
+  add(formula_functions, "function");
+  add(formula_operators, "operator");
+  return part;
+}
+
 std::vector<FieldInfo> toy_lm_fields() {
   EnvConfig config;
   config.kind = WorldKind::toy_lm;
@@ -225,6 +236,7 @@ std::vector<Listing> vocabulary() {
       estimators(),
       {"weights", "level weights w_k of odrpo-WEIGHT(NORM)", listed(weight_words), {}},
       {"norms", "level normalisers N_k of odrpo-WEIGHT(NORM)", listed(norm_words), {}},
+      formulas(),
       {"toy-lm", "keys of [env.NAME] with base toy-lm", {}, toy_lm_fields()},
       {"policies", "policies: [grid] policy, or base of [policy.NAME]; `tilt` is for tabular and linear, the other keys for transformer", listed(policy_words),
        all_fields<PolicyConfig>()},

@@ -188,7 +188,7 @@ bool only_centres(const EstimatorConfig& c) {
 }
 
 bool by_group_median(const EstimatorConfig& c, double median) {
-  return c.form == Form::odrpo && reads_median(c.weight) && median != median;
+  return reads_median(c) && median != median;
 }
 
 /// Pr(Bin(members, p) > x) for x = 0..members-1. Probabilities follow from the mode by their ratios; the sum starts at the upper end.
@@ -222,8 +222,8 @@ std::optional<std::string> objective_refusal(const EstimatorConfig& c, int membe
             : convention_of(c).divisor == Divisor::quarter_range ? " ranks all levels at once, so its field has a curl"
                                                                : " divides by a statistic of all levels at once, so its field has a curl");
   // M = 2 is an exception: at every level that only one of the two reaches, their lower median is below the level
-  if (by_group_median(c, median) && (members > 2 || c.median != MedianRule::lower))
-    return "there is no scalar objective for K > 2: the group's median couples the levels of gini-median, so its field has a curl";
+  if (by_group_median(c, median) && (members > 2 || c.median != MedianRule::lower || !reads_median(c.weight) || !c.norm_formula.empty()))
+    return "there is no scalar objective for K > 2: the group's median couples the levels" + std::string(by_formula(c) ? "" : " of gini-median") + ", so its field has a curl";
   return std::nullopt;
 }
 
@@ -243,6 +243,7 @@ double level_potential(const EstimatorConfig& c, int level, int members, double 
 std::optional<std::string> limit_refusal(const EstimatorConfig& c, double median) {
   if (!has_norm(c.form) || c.compat != Compat::paper || c.eps != 0)
     return "the limit M -> infinity is known in closed form for odrpo under the convention paper without eps";
+  if (by_formula(c)) return "the limit M -> infinity is known in closed form for the built-in weights and norms, not for formulas";
   if (by_group_median(c, median)) return "the group's median couples the levels of gini-median: there is no scalar objective";
   return std::nullopt;
 }
@@ -257,7 +258,10 @@ double limit_potential(const EstimatorConfig& c, int level, double median, doubl
   return shape * (0.1 * math::log(reach) + d * (4 * reach - 2 * reach * reach));
 }
 
-double objective(const EstimatorConfig& c, std::span<const double> values, int members, double median, std::span<const double> reach) {
+double objective(const EstimatorConfig& config, std::span<const double> values, int members, double median, std::span<const double> reach) {
+  EstimatorConfig c = config;
+  c.formula_levels = static_cast<int>(values.size());
+  if (const auto why = formula_refusal(c, c.formula_levels)) throw Failure(Exit::limits, *why);
   const auto potential = [&](int level, double share) {
     return members == 0 ? limit_potential(c, level, median, share) : level_potential(c, level, members, median, share);
   };

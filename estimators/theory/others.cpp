@@ -5,6 +5,7 @@
 
 #include "estimators/compat.hpp"
 #include "estimators/definition.hpp"
+#include "estimators/level_formulas.hpp"
 #include "estimators/weights.hpp"
 #include "kernels/shared/failure.hpp"
 
@@ -52,6 +53,10 @@ double definition_cost(const TheorySetting& s) {
 
 TheorySetting checked(const TheorySetting& s) {
   if (const auto why = theory_refusal(s)) throw Failure(Exit::limits, *why);
+  if (const auto why = formula_refusal(s.estimator, s.levels())) throw Failure(Exit::limits, *why);
+  long work = 5'000'000;
+  if (by_formula(s.estimator))
+    if (const auto why = not_finite(s.estimator, {s.levels(), 1, s.members}, work)) throw Failure(Exit::limits, *why);
   return s;
 }
 
@@ -59,7 +64,7 @@ TheorySetting checked(const TheorySetting& s) {
 
 OthersMap::OthersMap(const TheorySetting& s) : setting_(checked(s)), form_(form_of_setting(s)), gain_(s.values.size()) {
   if (std::holds_alternative<AnyOthers>(form_)) gain_cost_ = difference_cost_ = definition_cost(s);
-  else if (has_norm(s.estimator.form) && reads_median(s.estimator.weight)) gain_cost_ += s.levels();  // its median depends on the own level
+  else if (reads_median(s.estimator)) gain_cost_ += s.levels();  // its median depends on the own level
 }
 
 double OthersMap::group_cost() const {
@@ -86,10 +91,11 @@ void OthersMap::advantages(std::span<const int> counts, std::span<double> out) {
 
 LevelOthers::LevelOthers(const TheorySetting& s)
     : levels_(s.levels()), members_(s.members), rule_(s.estimator.median), up_(s.values.size()), down_(s.values.size() + 1) {
-  const EstimatorConfig& c = s.estimator;
+  EstimatorConfig c = s.estimator;
+  c.formula_levels = levels_;
   const LevelRule rule = level_rule(c);
   const std::vector<double> gaps = level_gaps(s.values);
-  reads_median_ = c.form == Form::odrpo && odrpo::reads_median(c.weight);
+  reads_median_ = odrpo::reads_median(c);
   // tables by twice the median, 2..2K, since the mid rule has half levels; one table if weights depend on no median
   const int medians = reads_median_ ? 2 * levels_ + 1 : 1;
   const auto side = static_cast<std::size_t>(levels_) * static_cast<std::size_t>(members_ + 1);
@@ -100,8 +106,7 @@ LevelOthers::LevelOthers(const TheorySetting& s)
   for (int m = 0; m < medians; ++m)
     for (int k = 1; k <= levels_; ++k)
       for (int count = 0; count <= members_; ++count, ++at) {
-        const double weight = weight_of_level(c, k, count, members_, reads_median_ ? 0.5 * m : no_median);
-        const LevelShares shares = level_shares(rule, weight, count, members_);
+        const LevelShares shares = shares_of_level(c, rule, 1, k, count, members_, reads_median_ ? 0.5 * m : no_median);
         reached_[at] = gaps[static_cast<std::size_t>(k - 1)] * shares.reached;
         missed_[at] = gaps[static_cast<std::size_t>(k - 1)] * shares.missed;
       }

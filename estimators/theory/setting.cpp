@@ -7,6 +7,7 @@
 
 #include "estimators/compat.hpp"
 #include "estimators/definition.hpp"
+#include "estimators/level_formulas.hpp"
 #include "estimators/level_values.hpp"
 #include "estimators/weights.hpp"
 #include "kernels/math.hpp"
@@ -22,7 +23,7 @@ std::vector<double> plain_values(int levels) {
 std::optional<std::string> theory_refusal(const TheorySetting& s) {
   const EstimatorConfig& c = s.estimator;
   if (c.posterior) return "posterior estimators need a model of the judge: they are no function of the group's scores alone";
-  if (c.form == Form::odrpo && reads_median(c.weight) && c.median == MedianRule::running)
+  if (reads_median(c) && c.median == MedianRule::running)
     return "the running median comes from earlier batches: it is no function of the group";
   if (auto why = compat_refusal(c)) return why;
   if (s.levels() < 2 || s.levels() > most_theory_levels) return "2.." + std::to_string(most_theory_levels) + " levels are needed";

@@ -22,7 +22,7 @@ struct Need {
     given,     ///< the value is a text or a list that is not empty
   };
   /// Whose value the condition is about: another key of the same section; base_need: the catalogue word that the section starts from;
-  /// env_need: the world of the run; noise_need: the first model of the section's noise.
+  /// env_need: the world of the run; noise_need: the first model of the section's noise; median_need: given if levels read a median.
   std::string_view key;
   Kind kind = Kind::one_of;
   std::array<std::string_view, 12> words{};  ///< padded with empty ones; "odrpo*" means every word that begins with "odrpo"
@@ -30,7 +30,7 @@ struct Need {
   std::string_view why = "";  ///< reason for messages, if it says more than the condition: "only aggregate = \"mode\" has ties"
   bool operator==(const Need&) const = default;
 };
-inline constexpr std::string_view base_need = "base", env_need = "env.base", noise_need = "noise";
+inline constexpr std::string_view base_need = "base", env_need = "env.base", noise_need = "noise", median_need = "med";
 
 /// When a key has an effect. By default: always.
 struct OnlyIf {

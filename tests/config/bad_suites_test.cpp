@@ -16,6 +16,7 @@ TEST_CASE("keys of [learn] that would have no effect are refused", "[pages]") { 
 TEST_CASE("keys of texts' judges, transformers and hacking that would have no effect are refused", "[pages]") { check_suites("idle"); }
 TEST_CASE("worlds whose responses are all equally good are refused", "[pages]") { check_suites("worlds"); }
 TEST_CASE("bad limits of [gate] are refused at their place", "[pages]") { check_suites("gate"); }
+TEST_CASE("weights and norms written as formulas: every mistake is told at its character", "[pages]") { check_suites("formulas"); }
 TEST_CASE("models that cannot be", "[pages]") { check_suites("models"); }
 TEST_CASE("every mistake in zip is told at its place, and what goes together is asked of each entry alone", "[pages]") { check_suites("zip"); }
 TEST_CASE("toy-lm: what cannot be combined is refused with the reason", "[pages]") { check_suites("toy-lm"); }

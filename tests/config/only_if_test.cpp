@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "config/catalogue/axis.hpp"
@@ -64,6 +65,7 @@ AxisValue value_for(const Need& need, bool holds) {
   if (need.key == noise_need)
     for (const std::string_view word : {"gaussian", "latent", "resample"})
       if (allows(need, std::string(word)) == holds) return std::string(word);
+  if (need.key == median_need) return std::string(holds ? "odrpo-gini-median(grpo)" : "odrpo(grpo)");
   if (need.key == base_need) {
     for (const std::string_view word : estimator_bases())
       if (allows(need, std::string(word)) == holds) return std::string(word);
@@ -82,12 +84,15 @@ AxisValue value_for(const Need& need, bool holds) {
   return {};
 }
 
+// the key that fulfils a need: the base says whether a median is read
+std::string_view key_of(const Need& need) { return need.key == median_need ? base_need : need.key; }
+
 // all needs hold, or the first where one is enough
 template <class C>
 Setting active(const OnlyIf& rule) {
   Setting values;
   for (const Need& need : rule.list())
-    if (!rule.any || values.empty()) values[need.key] = value_for<C>(need, true);
+    if (!rule.any || values.empty()) values[key_of(need)] = value_for<C>(need, true);
   return values;
 }
 // a list of numbers, which is absent where it is not given
@@ -103,7 +108,7 @@ std::vector<Setting> idle(const OnlyIf& rule) {
   for (const Need& broken : rule.list()) {
     Setting values = active<C>(rule);
     for (const Need& need : rule.list())
-      if ((rule.any || need == broken) && !is_numbers<C>(need.key)) values[need.key] = value_for<C>(need, false);
+      if ((rule.any || need == broken) && !is_numbers<C>(need.key)) values[key_of(need)] = value_for<C>(need, false);
     all.push_back(values);
   }
   return all;
@@ -195,7 +200,7 @@ int check_section() {
   int met = 0;
   for (const FieldInfo& f : all_fields<C>()) {
     const OnlyIf& rule = f.only_if;
-    if (rule.count == 0 || f.type == "numbers") continue;  // lists: below
+    if (rule.count == 0 || f.type == "numbers" || f.type == "formula") continue;  // lists and formulas: below
     if (f.key == "command" || f.key == "library" || f.key == "deadline") continue;  // a program must be there, and a deadline changes no number: tests/app/run/own_estimator_test.py
     ++met;
     INFO(section_of<C>() << "." << f.key << " only if " << rule_text(rule));
@@ -276,7 +281,7 @@ int check_section() {
 TEST_CASE("a key that needs another one is refused where it is idle in all runs, and leaves no trace where it is idle in one") {
   CHECK(check_section<RaterConfig>() == 16);
   CHECK(check_section<PolicyConfig>() == 3);
-  CHECK(check_section<EstimatorConfig>() == 16);
+  CHECK(check_section<EstimatorConfig>() == 20);
   CHECK(check_section<LearnConfig>() == 7);
   CHECK(check_section<TableConfig>() == 3);
 }
@@ -319,9 +324,41 @@ TEST_CASE("values of levels are refused where the form reads none, leave no trac
   CHECK(canonical_text(loaded(suite.resolved).runs[0]) == with);
 }
 
+TEST_CASE("formulas are refused where no level reads them, leave no trace there, and make another run elsewhere, and decide whether a median is read") {
+  const auto of = [](const std::string& base) { return head<EstimatorConfig>({{base_need, base}}); };
+  for (const auto& [base, line, why] : {std::tuple{"grpo", "weight = \"k\"\n", "a formula takes the place of the weight 1 of odrpo(NORM)"},
+                                        {"odrpo-gini(grpo)", "weight = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n", "a formula takes the place of the weight 1 of odrpo(NORM)"},
+                                        {"odrpo-bitwise(grpo)", "norm = \"mu\"\n", "only odrpo divides what a level adds"},
+                                        {"posterior(grpo)", "norm = \"mu\"\n", "only odrpo divides what a level adds"}}) {
+    const Refusal r = refusal(of(base) + line);
+    INFO(r.message);
+    CHECK(r.code == Exit::suite);
+    CHECK(r.has("bad.toml:8:1: error: `" + std::string(line).substr(0, std::string(line).find(' ')) + "` has no effect on " + base + ": " + why));
+  }
+  EstimatorConfig config = *parse_estimator("maxrl"), plain = config;
+  config.weight_formula = std::get<Formula>(Formula::parse("k", config.numbers));
+  CHECK(canonical_fields(config) != canonical_fields(plain));
+  CHECK(settled_text(config, {}) == settled_text(plain, {}));
+  const std::string median = "median = \"upper\"\n";
+  CHECK(refusal(of("odrpo(grpo)") + "weight = \"k\"\n" + median).has("`median` has no effect on odrpo(grpo): only the weight gini-median and formulas with `med` read a median"));
+  CHECK(refusal(of("odrpo-gini-median(grpo)") + "norm = \"mu\"\n" + median).message == "");
+  for (const char* key : {"weight", "norm"}) {
+    const std::string text = of("odrpo(grpo)") + key + " = \"1+a*max( med,1)\"\na = [0.5, 2]\n" + median;
+    const Suite suite = loaded(text);
+    REQUIRE(suite.runs.size() == 4);
+    const std::string first = canonical_text(suite.runs[0]);
+    CHECK(first.find("estimator." + std::string(key) + " = 1 + a*max(med, 1)\n") != std::string::npos);
+    CHECK(first.find("estimator.a = 0.5\n") != std::string::npos);
+    CHECK(canonical_text(suite.runs[2]).find("estimator.a = 2\n") != std::string::npos);
+    const Suite again = loaded(suite.resolved);
+    for (std::size_t i = 0; i < 4; ++i) CHECK(canonical_text(again.runs[i]) == canonical_text(suite.runs[i]));
+    CHECK(canonical_text(loaded(of("odrpo(grpo)") + key + " = \"1 + a * max(med, 1.0)\"\na = 0.5\n" + median).runs[0]) == first);
+  }
+}
+
 TEST_CASE("rules in words") {
   CHECK(rule_text(adam_only) == "optimizer = \"adam\" or \"adamw\"");
-  CHECK(rule_text(window_only) == "base = \"odrpo-gini-median*\" and median = \"running\" and running = \"window\"");
+  CHECK(rule_text(window_only) == "weight or norm reads the median and median = \"running\" and running = \"window\"");
   CHECK(rule_text(failures_only) == "`parse_failure` above 0 or `json_broken` above 0");
   CHECK(rule_text(length_bias_only) == "`length_bias` other than 0");
   CHECK(rule_text(eps_only) ==

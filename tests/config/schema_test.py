@@ -57,7 +57,7 @@ for part, content in listed.items():
         if f"Has an effect only if {key['only_if']}." not in keys[key["key"]]["description"]:
             fail(f"{where}: `list` says: only if {key['only_if']}")
         for need in rule.get("all", []) + rule.get("any", []):
-            if need["key"] in ("base", "env.base"):
+            if need["key"] in ("base", "env.base", "med"):  # med: what the base or a formula reads
                 continue
             if need["key"] == "noise":  # the first model; models are keys of the section, too
                 for word in need["is"]:

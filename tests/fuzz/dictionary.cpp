@@ -32,6 +32,8 @@ Words suite_words() {
   Words words;
   add_suite_words(nlohmann::ordered_json::parse(odrpo::app::suite_schema()), words);
   for (const auto& name : odrpo::whole_catalogue()) words.insert(std::string(name));
+  for (const auto& variable : odrpo::formula_variables) words.insert(std::string(variable.word));
+  for (const auto& function : odrpo::formula_functions) words.insert(std::string(function.word) + "(");
   for (const char* sign : {"[",
                            "]",
                            "[[",

@@ -16,6 +16,7 @@
 #include "config/spec.hpp"
 #include "envs/bandit/channel.hpp"
 #include "envs/toy_lm/rate_texts.hpp"
+#include "estimators/level_formulas.hpp"
 #include "estimators/level_values.hpp"
 #include "kernels/isa.hpp"
 #include "kernels/math.hpp"
@@ -134,6 +135,8 @@ std::string why_not_batched(const RunSpec& spec) {
   const device::Layout p = make_layout(spec);
   if (p.general && row_of(spec.estimator.form).basis == Basis::bit)
     return "bits beside missing scores, literal votes or recorded gradients are worked out on the CPU";
+  if (p.general && by_formula(spec.estimator))
+    return "formulas of levels beside missing scores, real rewards, running medians, literal votes or recorded gradients are worked out on the CPU";
   if (p.bytes > block_memory)
     return fmt::format("batches of {} prompts x {} rollouts on {} prompts are too large for a block's memory", p.batch, p.rollouts,
                        p.prompts);

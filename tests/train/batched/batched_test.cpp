@@ -267,6 +267,22 @@ TEST_CASE("a stop hands over what is finished and nothing half") {
   CHECK(host.held == 0);
 }
 
+TEST_CASE("formulas of levels train in batched runs with the bits of train(): integer scores read the host's table") {
+  for (const auto& [weight, norm] : {std::pair{"sqrt(k)*(0.1 + 4*mu*(1-mu)*exp(-max(med-k, 0)/2))", "mu"}, {"[1, 2, 3, 4, 5, 6, 7, 8, 9, 20]", "1 + med/K"}, {"k", ""}})
+    for (const MedianRule median : {MedianRule::lower, MedianRule::mid, MedianRule::upper}) {
+      RunSpec spec = base_run(PolicyKind::tabular, "odrpo(grpo)");
+      spec.estimator.weight_formula = std::get<Formula>(Formula::parse(weight, spec.estimator.numbers));
+      if (*norm != '\0') spec.estimator.norm_formula = std::get<Formula>(Formula::parse(norm, spec.estimator.numbers));
+      spec.estimator.median = median;
+      REQUIRE(why_not_batched(spec) == "");
+      HostDevice host;
+      const std::vector<RunRecord> batched = batched_records(host, {spec});
+      REQUIRE(batched.size() == 1);
+      check_same(batched[0], run(spec));
+      CHECK(batched[0].status == RunStatus::ok);
+    }
+}
+
 TEST_CASE("what cannot be batched says why") {
   const auto why = [](auto change) {
     RunSpec r = base_run(PolicyKind::tabular, "odrpo-gini-median(grpo)");
@@ -304,6 +320,19 @@ TEST_CASE("what cannot be batched says why") {
             r.estimator = *parse_estimator(word);
             r.estimator_name = word;
           }) == "estimator " + std::string(word) + " is worked out on the CPU");
+  const auto written = [&](auto change) {
+    return why([&](RunSpec& r) {
+      r.estimator = *parse_estimator("odrpo(grpo)");
+      r.estimator.weight_formula = std::get<Formula>(Formula::parse("1 + abs(k - med)", r.estimator.numbers));
+      change(r);
+    });
+  };
+  CHECK(written([](RunSpec&) {}) == "");
+  CHECK(written([](RunSpec& r) { r.estimator.median = MedianRule::running; }).starts_with("formulas of levels beside"));
+  CHECK(written([](RunSpec& r) {
+          r.rater.parse_failure = 0.1;
+          r.rater.parse_policy = ParsePolicy::drop;
+        }).starts_with("formulas of levels beside"));
   CAPTURE(wide, apart);
   CHECK(apart.find("stay apart") != std::string::npos);
   CHECK(wide.find("too large") != std::string::npos);
