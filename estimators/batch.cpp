@@ -37,7 +37,7 @@ int median_classes(const EstimatorConfig& config, int levels) {
 
 BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int rollouts)
     : config_(config), term_(std::make_shared<std::vector<float>>()) {
-  refuse_posterior(config);
+  refuse_judged(config);
   if (const auto why = values_refusal(config)) throw Failure(Exit::limits, *why);
   if (!config.values.empty() && std::ssize(config.values) != levels)
     throw Failure(Exit::limits, std::to_string(config.values.size()) + " values of " + std::to_string(levels) + " levels");

@@ -126,7 +126,7 @@ std::string why_not_batched(const RunSpec& spec) {
   if (scores_of_response(spec.rater, spec.votes) > 1) return "the votes of a response stay apart, and the device keeps their aggregate";
   if (spec.policy.tilt > 0) return "a policy with a `tilt` starts on the CPU";
   if (spec.estimator.posterior) return "posterior scores are worked out on the CPU";
-  if (is_spaced(spec.estimator.values)) {
+  if (spec.estimator.corrected || is_spaced(spec.estimator.values)) {
     if (row_of(spec.estimator.form).basis == Basis::reward) return "scores become the `values` of their levels on the CPU";
     if (reads_running_median(spec.estimator)) return "a running median with `values` of levels is followed on the CPU";
   }
