@@ -220,7 +220,7 @@ within(line["bias"]["levels"], max(abs(sum(q * c for q, c in zip(row, corrected(
 check(line["judge"] == "r, model other", f"{line}")
 path = tiny("kinds", "", ["corrected(grpo)"], rater='["mixed"]')
 text = call("check", path)
-check("corrected scores\n  rater mixed, 1 vote: corrected(grpo)\n    1 -> 0.804, 2 -> " in text and "condition number 2.34; E[score] - quality at most 0 at whole levels and 0.063 between, of one kind of prompts 0.15" in text, text)
+check("corrected scores\n  rater mixed, 1 vote: corrected(grpo)\n    1 -> 0.804, 2 -> " in text and "condition number 2.34; E[score] - quality at most 0 at whole levels and 0.063 between, rms over prompts and responses 0.92" in text, text)
 line = json.loads(call("check", path, "--json"))["corrected"][0]
 within(line["bias"]["levels"], 0, 1e-12, "bias at whole levels, mean over prompts")
 check(line["bias"]["between"] > 1e-3 and line["bias"]["kinds"] > line["bias"]["between"], f"{line}")
