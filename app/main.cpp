@@ -200,7 +200,7 @@ struct Commands {
     repeated(*c, "--compat", explain.compat, "word of `list compat`; may be repeated (default: all)", "WORD");
     c->add_option("--median", explain.median, "what gini-median reads: lower (default), mid, upper or a number")->type_name("RULE");
     c->add_option("--origin", explain.origin, "maxrl: scores as given (1, default) or less one (0)")->check(whole(0, 1))->type_name("0|1");
-    c->add_option("--model", explain.model, "the judge that posterior estimators believe in: word of `list raters` or a judge's file")
+    c->add_option("--model", explain.model, "the judge that posterior and corrected estimators believe in: word of `list raters` or a judge's file")
         ->type_name("RATER");
     floor_option(*c, explain.floor);
     c->add_option("--k", explain.k, "forms that compare subsets of the group, as max-at-k: their size (default 2)")

@@ -84,7 +84,7 @@ struct RunSpec {
   RaterConfig rater;
   PolicyConfig policy;
   EstimatorConfig estimator;
-  std::optional<RaterConfig> model;  ///< the judge that a posterior estimator believes in; none = the run's rater
+  std::optional<RaterConfig> model;  ///< the judge that a posterior or corrected estimator believes in; none = the run's rater
   LearnConfig learn;
   RecordConfig record;
   int votes = 1;

@@ -37,7 +37,7 @@ int median_classes(const EstimatorConfig& config, int levels) {
 
 BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int rollouts)
     : config_(config), by_formula_(by_formula(config)), term_(std::make_shared<std::vector<float>>()) {
-  refuse_posterior(config);
+  refuse_judged(config);
   config_.formula_levels = levels;
   if (const auto why = formula_refusal(config, levels)) throw Failure(Exit::limits, *why);
   if (by_formula_) make_formula_tables(rollouts);

@@ -179,6 +179,7 @@ LevelRule level_rule(const EstimatorConfig& c) {
 
 std::string_view refused_votes(const EstimatorConfig& c) {
   if (c.posterior) return "has one posterior score for each response";
+  if (c.corrected) return "corrects one score of each response";
   if (row_of(c.form).basis != Basis::level) return "has no levels that a share of the votes could reach";
   switch (level_rule(c).divisor) {
     case Divisor::best_of:

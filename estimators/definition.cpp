@@ -332,7 +332,7 @@ void odrpo_bitwise(const EstimatorConfig& config, std::span<const double> reward
 }
 
 void advantages(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median, std::span<double> out, double floor) {
-  refuse_posterior(config);
+  refuse_judged(config);
   if (levels < 1) throw Failure(Exit::limits, "levels = " + std::to_string(levels) + ": there is at least one level");
   if (out.size() != rewards.size())
     throw Failure(Exit::limits,

@@ -56,6 +56,14 @@ std::vector<EstimatorConfig> posterior_choices() {
   return all;
 }
 
+/// Every estimator that can be applied to corrected scores.
+std::vector<EstimatorConfig> corrected_choices() {
+  std::vector<EstimatorConfig> all = choices();
+  std::erase_if(all, [](const EstimatorConfig& c) { return row_of(c.form).basis == Basis::bit; });
+  for (EstimatorConfig& c : all) c.corrected = true;
+  return all;
+}
+
 /// The words of a catalogue as strings, and as views of these strings.
 struct Words {
   std::vector<std::string> words;
@@ -70,6 +78,7 @@ struct Words {
 
 std::string estimator_word(const EstimatorConfig& config) {
   if (config.outside != Outside::none) return std::string(config.outside == Outside::command ? command_word : library_word);
+  if (config.corrected) return std::string(before_corrected) + estimator_word(form_of(config)) + ')';
   std::string word(config.posterior ? row_of(config.form).of_posterior : row_of(config.form).word);
   if (!has_norm(config.form)) return word;
   if (config.weight != Weight::uniform) {
@@ -90,7 +99,7 @@ std::optional<EstimatorConfig> parse_estimator(std::string_view word) {
     plain += word.substr(uniform.size());
     word = plain;
   }
-  for (const auto& all : {choices(), posterior_choices()})
+  for (const auto& all : {choices(), posterior_choices(), corrected_choices()})
     for (const auto& config : all)
       if (same_word(word, estimator_word(config))) return config;
   return std::nullopt;
@@ -111,17 +120,22 @@ std::span<const std::string_view> posterior_catalogue() {
   return words.views;
 }
 
+std::span<const std::string_view> corrected_catalogue() {
+  static const Words words(corrected_choices());
+  return words.views;
+}
+
 std::span<const std::string_view> whole_catalogue() {
   static const std::vector<std::string_view> all = [] {
-    std::vector<std::string_view> made(estimator_catalogue().begin(), estimator_catalogue().end());
-    made.insert(made.end(), posterior_catalogue().begin(), posterior_catalogue().end());
+    std::vector<std::string_view> made;
+    for (const auto& some : {estimator_catalogue(), posterior_catalogue(), corrected_catalogue()}) made.insert(made.end(), some.begin(), some.end());
     return made;
   }();
   return all;
 }
 
-void refuse_posterior(const EstimatorConfig& config) {
-  if (config.posterior) throw Failure(Exit::limits, estimator_word(config) + " needs a model of the judge, and there are scores alone");
+void refuse_judged(const EstimatorConfig& config) {
+  if (needs_judge(config)) throw Failure(Exit::limits, estimator_word(config) + " needs a model of the judge, and there are scores alone");
 }
 
 double floor_squared(const EstimatorConfig& config, double variance) {
@@ -130,7 +144,7 @@ double floor_squared(const EstimatorConfig& config, double variance) {
 }
 
 EstimatorConfig form_of(EstimatorConfig config) {
-  config.posterior = false;
+  config.posterior = config.corrected = false;
   return config;
 }
 

@@ -330,7 +330,8 @@ struct EstimatorConfig {
   double r_min = 1;               ///< corpo only: lowest acceptable reward
   int k = 2;                      ///< max-at-k and max-at-k-centred only: size of the compared subsets of a group, 2..G-1
   bool posterior = false;         ///< scores are replaced by posterior means of quality first (estimators/posterior/posterior.hpp); not odrpo
-  std::string model{own_rater};   ///< posterior only: the judge that the posterior assumes; own_rater = the run's own judge
+  bool corrected = false;         ///< score k counts c_k, which is right in the mean (estimators/corrected.hpp); not beside posterior, not by bits
+  std::string model{own_rater};   ///< posterior and corrected only: the judge that is assumed; own_rater = the run's own judge
   PriorRule prior = PriorRule::following;
   double keep = 0.95;  ///< only with prior = "following" or "moments": share of the old prior that a batch keeps
   /// Posterior forms that divide by a deviation D divide by sqrt(D^2 + floor^2) instead, in levels. Unset: floor^2 is the variance that the
@@ -338,6 +339,16 @@ struct EstimatorConfig {
   std::optional<double> floor{};
   bool operator==(const EstimatorConfig&) const = default;
 };
+/// True if the estimator needs a model of the judge: if it is posterior(FORM) or corrected(FORM).
+inline bool needs_judge(const EstimatorConfig& c) { return c.posterior || c.corrected; }
+
+inline constexpr std::string_view before_corrected = "corrected(";
+/// FORM of the catalogue word corrected(FORM), which reads the keys that FORM reads; any other word itself.
+constexpr std::string_view corrected_word(std::string_view word) {
+  if (!word.starts_with(before_corrected)) return word;
+  return word.substr(before_corrected.size(), word.size() - before_corrected.size() - 1);
+}
+
 /// Makes the field rule of a key that only some forms read: the section must start from the catalogue word of such a form. `why` is the
 /// reason that the message gives for any other form.
 constexpr OnlyIf read_by_form(FormKeys key, std::string_view why) {
@@ -379,7 +390,8 @@ inline constexpr OnlyIf weight_only = base_is({"odrpo(*"}, "a formula takes the 
 inline constexpr OnlyIf norm_only = base_is({"odrpo(*", "odrpo-linear*", "odrpo-gini*"}, "only odrpo divides what a level adds");
 inline constexpr OnlyIf gini_only = base_is({"odrpo-gini*"}, "only the weights gini and gini-median have it");
 inline constexpr OnlyIf gini_median_only = base_is({"odrpo-gini-median*"}, "only the weight gini-median has it");
-inline constexpr OnlyIf posterior_only = base_is({"posterior*"}, "only posterior estimators have a model of the judge");
+inline constexpr OnlyIf model_only = base_is({"posterior*", "corrected*"}, "only posterior and corrected estimators have a model of the judge");
+inline constexpr OnlyIf posterior_only = base_is({"posterior*"}, "only posterior estimators have a prior");
 inline constexpr OnlyIf keep_only = posterior_only && word_is("prior", prior_words, {PriorRule::following, PriorRule::moments});
 /// The field rule of the key `floor`: it has an effect for posterior forms that divide by a deviation.
 inline constexpr OnlyIf floor_only = [] {
@@ -417,8 +429,8 @@ void describe(V& v, EstimatorConfig& c) {
   v.number("gini_factor", c.gini.factor, 0.0, 1e6, "C of this weight", gini_only);
   v.number("gini_power", c.gini.power, -10.0, 10.0, "P of this weight", gini_only);
   v.number("gini_decay", c.gini.decay, 1e-3, 1e6, "D of this weight: levels", gini_median_only);
-  v.name("model", c.model, "the judge that posterior scores believe in: \"rater\" = the run's own; a rater's word or name; a judge's file",
-         posterior_only);
+  v.name("model", c.model,
+         "the judge that posterior and corrected scores believe in: \"rater\" = the run's own; a rater's word or name; a judge's file", model_only);
   v.word("prior", c.prior, std::span<const Word<PriorRule>>(prior_words), "how the prior of posterior scores changes", posterior_only);
   v.number("keep", c.keep, 0.0, 1.0, "share of the prior that a batch leaves", keep_only);
   v.word_or_number("floor", c.floor, own_floor, 0.0, 100.0,
@@ -436,7 +448,8 @@ void describe(V& v, EstimatorConfig& c) {
 inline bool answers_are_final(const EstimatorConfig& c) { return c.outside != Outside::none && c.kind == OutsideKind::final; }
 
 /// Parses a catalogue word: `grpo`, `odrpo(maxrl)`, `odrpo-gini-median(grpo)`, … ('-' = '_', no spaces); nullopt if it is unknown.
-/// `posterior(x)` applies the form x to posterior scores, for every x but odrpo and odrpo-bitwise.
+/// `posterior(x)` applies the form x to posterior scores, for the forms with FormRow::of_posterior. `corrected(x)` applies x to corrected
+/// scores, for every x but odrpo-bitwise, whose bits have weights of their own.
 /// `odrpo-uniform(x)` and `dr-grpo` are accepted for `odrpo(x)` and `reinforce`.
 std::optional<EstimatorConfig> parse_estimator(std::string_view word);
 
@@ -450,17 +463,19 @@ std::string estimator_word(const EstimatorConfig& config);
 std::span<const std::string_view> estimator_catalogue();
 /// Every catalogue word posterior(x), of an estimator that also needs a model of the judge.
 std::span<const std::string_view> posterior_catalogue();
-/// The words of both catalogues, for `list` and for suggestions after a misspelling.
+/// Every catalogue word corrected(x), of an estimator that also needs the channel of the judge.
+std::span<const std::string_view> corrected_catalogue();
+/// The words of all catalogues, for `list` and for suggestions after a misspelling.
 std::span<const std::string_view> whole_catalogue();
 
-/// Throws Failure(Exit::limits) for a posterior estimator. For callers that have scores but no model of the judge.
-void refuse_posterior(const EstimatorConfig& config);
+/// Throws Failure(Exit::limits) for a posterior or corrected estimator. For callers that have scores but no model of the judge.
+void refuse_judged(const EstimatorConfig& config);
 
 /// floor^2 of a group (EstimatorConfig::floor), levels^2; 0 for forms that have no floor. `variance` is the group's posterior variance as
 /// GroupPosterior::values_and_variance() returns it; it is the result if the config leaves the floor unset.
 double floor_squared(const EstimatorConfig& config, double variance);
 
-/// The estimator to apply to scores that are posterior scores already: the config with `posterior` = false.
+/// The form that posterior(FORM) and corrected(FORM) apply: the config with `posterior` = `corrected` = false.
 EstimatorConfig form_of(EstimatorConfig config);
 
 }  // namespace odrpo

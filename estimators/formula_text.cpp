@@ -76,6 +76,9 @@ std::string estimator_formula(const EstimatorConfig& c) {
     return estimator_formula(form_of(c)) + floor_text(c) + "; r = E[quality | all scores of the group], " + model + "prior " +
            std::string(word_of<PriorRule>(prior_words, c.prior)) + (c.prior != PriorRule::fixed ? " (keep " + shortest(c.keep) + ")" : "");
   }
+  if (c.corrected)
+    return estimator_formula(with_values(form_of(c), {})) + "; score k counts c_k, sum over k of P(k | true j) c_k = " +
+           (is_spaced(c.values) ? "R_j, " + values_text(c) : "j") + (c.model == own_rater ? "" : ", model " + c.model);
   const Convention row = convention_of(c);
   const auto over = [&](std::string_view denominator) {
     return row.eps == 0 ? std::string(denominator) : "(" + std::string(denominator) + " + " + shortest(row.eps) + ")";

@@ -45,6 +45,13 @@ std::optional<std::string> ascent_refusal(std::span<const double> values) {
   return std::nullopt;
 }
 
+EstimatorConfig with_values(EstimatorConfig config, std::span<const double> values) {
+  const Basis basis = row_of(config.form).basis;
+  config.values.clear();
+  if (basis != Basis::rank && basis != Basis::bit) config.values.assign(values.begin(), values.end());
+  return config;
+}
+
 std::optional<std::string> values_refusal(const EstimatorConfig& c) {
   if (c.values.empty()) return std::nullopt;
   if (c.posterior) return std::string(no_posterior_values);

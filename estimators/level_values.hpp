@@ -24,6 +24,9 @@ double level_gap(std::span<const double> values, int level);
 /// nullopt if they can.
 std::optional<std::string> ascent_refusal(std::span<const double> values);
 
+/// The estimator whose levels are worth the values. Forms of ranks and of bits do not read them, and get none.
+EstimatorConfig with_values(EstimatorConfig config, std::span<const double> values);
+
 /// The reason why a config cannot have its `values`: that of ascent_refusal(), or that its form does not use values; nullopt if it can.
 std::optional<std::string> values_refusal(const EstimatorConfig& config);
 

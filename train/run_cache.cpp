@@ -2,6 +2,7 @@
 #include "train/run_cache.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <deque>
 #include <limits>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/catalogue/believed_judge.hpp"
 #include "config/catalogue/catalogue.hpp"
 #include "config/spec.hpp"
 #include "config/write/canonical.hpp"
@@ -17,9 +19,11 @@
 #include "envs/bandit/world.hpp"
 #include "estimators/batch.hpp"
 #include "estimators/estimator.hpp"
+#include "estimators/level_values.hpp"
 #include "estimators/outside/program.hpp"
 #include "estimators/posterior/posterior.hpp"
 #include "kernels/group_table.hpp"
+#include "kernels/shared/failure.hpp"
 #include "train/worlds/posterior_batch.hpp"
 
 namespace odrpo {
@@ -111,8 +115,8 @@ class LatestValue {
 /// An estimator, and the number of groups that its runs estimate together.
 class SharedEstimator {
  public:
-  explicit SharedEstimator(const RunSpec& spec)
-      : estimator_(form_of(spec.estimator), spec.env.levels(), group_size(spec)),
+  SharedEstimator(const EstimatorConfig& form, const RunSpec& spec)
+      : estimator_(form, spec.env.levels(), group_size(spec)),
         bytes_(static_cast<std::size_t>(estimator_.bytes(std::numeric_limits<double>::infinity()))) {}
   /// Adds `groups` to the number of groups that the estimator should expect (BatchEstimator::expect). Returns the estimator.
   std::shared_ptr<const BatchEstimator> with(double groups, Isa isa) {
@@ -130,10 +134,21 @@ class SharedEstimator {
   double groups_ = 0;
 };
 
+std::string corrected_key(const RunSpec& spec) {
+  return fmt::format("{} levels {} votes {} values {}", canonical_fields(believed_rater(spec)), spec.env.levels(), spec.votes,
+                     fmt::join(spec.estimator.values, " "));
+}
+std::shared_ptr<const CorrectedScores> correct(const RunSpec& spec) {
+  CorrectedJudge judge = correct_judge(spec);
+  if (judge.scores.score.empty()) throw Failure(Exit::limits, estimator_word(spec.estimator) + ": " + *judge.refusal);
+  return std::make_shared<const CorrectedScores>(std::move(judge.scores));
+}
+
 }  // namespace
 
 struct RunCache::State {
   Cache<SharedEstimator> estimators{unused_bytes};
+  Cache<const CorrectedScores> corrected{unused_bytes};
   Cache<const BanditWorld> worlds{unused_bytes};
   Cache<const LinearFit> fits{unused_bytes};
   Cache<DistributionCache> distributions{unused_bytes};
@@ -186,11 +201,13 @@ std::shared_ptr<const WarmStart> RunCache::warm_start(const std::string& key, co
 }
 
 std::shared_ptr<const BatchEstimator> RunCache::estimator(const RunSpec& spec, Isa isa, bool look_up) {
-  const std::string key = fmt::format("{} {} levels {} group {}", estimator_word(form_of(spec.estimator)),
-                                      canonical_fields(form_of(spec.estimator)), spec.env.levels(), group_size(spec));
+  EstimatorConfig form = form_of(spec.estimator);
+  if (spec.estimator.corrected) form = corrected_form(spec.estimator, *state_->corrected.get(corrected_key(spec), [&] { return correct(spec); }));
+  const std::string key =
+      fmt::format("{} {} levels {} group {}", estimator_word(form), canonical_fields(form), spec.env.levels(), group_size(spec));
   const RewardKind kind = reward_kind(spec);
   const bool whole = look_up && !kind.real && !kind.gaps && !spec.estimator.posterior && spec.estimator.outside == Outside::none;  // a table takes integer scores, none missing
-  return latest_->estimator.get(state_->estimators, key, [&] { return std::make_shared<SharedEstimator>(spec); })
+  return latest_->estimator.get(state_->estimators, key, [&] { return std::make_shared<SharedEstimator>(form, spec); })
       ->with(whole ? static_cast<double>(spec.learn.steps) * spec.learn.batch : 0, isa);
 }
 
@@ -203,7 +220,11 @@ std::shared_ptr<OutsideProgram> RunCache::outside(const RunSpec& spec) {
 }
 
 double estimator_bytes(const RunSpec& spec, double groups) {
-  return BatchEstimator(form_of(spec.estimator), spec.env.levels(), group_size(spec)).bytes(groups);
+  EstimatorConfig form = form_of(spec.estimator);
+  std::vector<double> spaced;  // stands for corrected scores, whose numbers change no size
+  for (int k = 1; k <= spec.env.levels(); ++k) spaced.push_back(2 * k);
+  if (spec.estimator.corrected) form = with_values(form, spaced);
+  return BatchEstimator(form, spec.env.levels(), group_size(spec)).bytes(groups);
 }
 
 }  // namespace odrpo

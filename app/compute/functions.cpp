@@ -36,6 +36,7 @@ EstimatorConfig named_estimator(const Arguments& a) {
   const auto parsed = parse_estimator(a.text("est"));
   if (!parsed) throw Refusal{"out_of_range", fmt::format("est: is one of {}", fmt::join(estimator_catalogue(), ", "))};
   if (parsed->posterior) throw Refusal{"out_of_range", "est: posterior estimators are the form of the answer of `posterior_scores`"};
+  if (parsed->corrected) throw Refusal{"out_of_range", "est: corrected estimators are the form, with the scores that `corrected_scores` answers as values"};
   return *parsed;
 }
 
@@ -323,6 +324,7 @@ constexpr ComputeFunction functions[] = {
     {"rank_flip", texts::rank_flip, flips},
     {"row_stats", texts::row_stats, statistics},
     {"kl_k3", texts::kl_k3, kl},
+    {"corrected_scores", texts::corrected_scores, corrected_scores_of},
     {"posterior_scores", texts::posterior_scores, posterior_scores},
     {"posterior_votes", texts::posterior_votes, posterior_votes},
     {"field", texts::field, field_of},

@@ -149,9 +149,10 @@ inline constexpr auto curl_takes = before_conventions(theory_est, theory_values,
                                                       Argument{"j", "whole number 0..K-1: a level, from 0"});
 inline constexpr auto mac_takes = before_conventions(theory_est, theory_values, theory_size);
 inline constexpr auto field_takes = before_conventions(theory_est, theory_values, theory_size, theory_point);
-inline constexpr auto channel_field_takes =
-    before_conventions(theory_est, theory_values, theory_size, theory_point,
-                       Argument{"C", "K rows of K probabilities, P(score | true level); rows sum to 1 within 1e-6 and are divided by their sum"});
+inline constexpr Argument channel{"C", "K rows of K probabilities, P(score | true level); rows sum to 1 within 1e-6 and are divided by their sum"};
+inline constexpr auto channel_field_takes = before_conventions(theory_est, theory_values, theory_size, theory_point, channel);
+inline constexpr Argument corrected_takes[] = {
+    channel, {"values", "list of the values R_1..R_K of the true levels, ascending; 1..K when absent", true}};
 inline constexpr Argument theory_size_or_limit{"M", "whole number 2..1000: the size of the group; null for the limit M -> infinity"};
 inline constexpr Argument theory_median{"med", "the number that the weight gini-median reads in place of the group's median, or null"};
 inline constexpr Argument potential_takes[] = {
@@ -258,6 +259,11 @@ inline constexpr FunctionText channel_field{
     "under p; of one group's g_j = (1/M) sum_i A_i (1[level of i = j] - p_j) mean, covariance and mean^2 / variance; flips = P(a lower level, drawn from p, "
     "expects more).",
     "[theory.md](../theory.md); `estimators/theory/channel_field.cpp`"};
+inline constexpr FunctionText corrected_scores{
+    corrected_takes, "object: `scores`, K numbers; `condition` of C, null if it is singular; `refused`, why corrected estimators do not take them, or null",
+    "What scores count in corrected estimators: c = C^-1 R, so that sum over k of P(k | true j) c_k = R_j. corrected(FORM) is FORM with these "
+    "numbers as `values`. condition: the largest singular value of C over its least one.",
+    "docs/posterior.md; `estimators/corrected.cpp`"};
 inline constexpr FunctionText curl_at{
     curl_takes, "number: C_ij(s)",
     "C_ij(s) = f_i(s+e_j) - f_i(s+e_K) + f_j(s+e_K) - f_j(s+e_i) + f_K(s+e_i) - f_K(s+e_j); a scalar objective exists where it is 0 for all i, j, "
@@ -298,7 +304,9 @@ std::string channel_field_of(const Arguments& a);  ///< answers `channel_field`
 std::string potential_of(const Arguments& a);  ///< answers `level_potential`
 std::string objective_of(const Arguments& a);  ///< answers `objective`
 
-// Answer requests about posterior scores.
+// Answer requests about corrected and posterior scores.
+
+std::string corrected_scores_of(const Arguments& a);  ///< answers `corrected_scores`
 
 /// Answer `posterior_scores` (a response has one score) and `posterior_votes` (it has a list of votes), for a catalogue rater in its own
 /// world.

@@ -1,4 +1,4 @@
-// Answers requests about the exact theory and posterior scores: turns arguments into settings, and results into JSON.
+// Answers requests about the exact theory, corrected and posterior scores: turns arguments into settings, and results into JSON.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,9 @@
 #include "app/compute/arguments.hpp"
 #include "app/compute/first_posterior.hpp"
 #include "app/compute/functions.hpp"
+#include "estimators/corrected.hpp"
 #include "estimators/definition.hpp"
+#include "estimators/level_values.hpp"
 #include "estimators/theory/field.hpp"
 #include "estimators/weights.hpp"
 #include "kernels/shared/words.hpp"
@@ -38,11 +40,15 @@ EstimatorConfig theory_estimator(const Arguments& a) {
   return c;
 }
 
-TheorySetting theory_setting(const Arguments& a, int members) {
+/// `channel`: the request has one, so corrected estimators are functions of a group's scores.
+TheorySetting theory_setting(const Arguments& a, int members, bool channel = false) {
   TheorySetting s{theory_estimator(a), a.numbers("R", -1e9, 1e9), members};
-  if (const auto why = theory_refusal(s)) throw Refusal{"out_of_range", *why};
+  const bool known = channel && s.estimator.corrected;
+  if (const auto why = theory_refusal({known ? form_of(s.estimator) : s.estimator, s.values, members})) throw Refusal{"out_of_range", *why};
   return s;
 }
+
+constexpr std::size_t most_corrected = 100;  // levels; a matrix of so many takes about .1 s
 
 int members_of(const Arguments& a) { return a.integer("M", 2, most_theory_members); }
 
@@ -53,6 +59,20 @@ std::vector<double> distribution(const char* what, std::vector<double> p) {
   if (!(std::abs(total - 1) <= 1e-6)) throw Refusal{"out_of_range", fmt::format("{}: sums to {}, not to 1", what, total)};
   for (double& x : p) x /= total;
   return p;
+}
+
+/// The channel C of a request, [levels][levels].
+std::vector<double> channel_of(const Arguments& a, std::size_t levels) {
+  std::vector<double> channel;
+  const auto rows = a.rows("C", true);
+  if (rows.size() != levels || rows[0].size() != levels) throw Refusal{"wrong_shape", "C: K rows of K probabilities are needed"};
+  for (const auto& row : rows) {
+    for (const double x : row)
+      if (!(x >= 0 && x <= 1)) throw Refusal{"out_of_range", "C: is of numbers 0..1"};
+    const std::vector<double> pmf = distribution("C: a row", row);
+    channel.insert(channel.end(), pmf.begin(), pmf.end());
+  }
+  return channel;
 }
 
 std::vector<double> point_of(const Arguments& a, const TheorySetting& s) {
@@ -95,17 +115,9 @@ std::string field_of(const Arguments& a) {
 }
 
 std::string channel_field_of(const Arguments& a) {
-  const TheorySetting s = theory_setting(a, members_of(a));
+  const TheorySetting s = theory_setting(a, members_of(a), true);
   const std::vector<double> p = point_of(a, s);
-  LevelChannel channel;
-  const auto rows = a.rows("C", true);
-  if (rows.size() != p.size() || rows[0].size() != p.size()) throw Refusal{"wrong_shape", "C: K rows of K probabilities are needed"};
-  for (const auto& row : rows) {
-    for (const double x : row)
-      if (!(x >= 0 && x <= 1)) throw Refusal{"out_of_range", "C: is of numbers 0..1"};
-    const std::vector<double> pmf = distribution("C: a row", row);
-    channel.probability.insert(channel.probability.end(), pmf.begin(), pmf.end());
-  }
+  const LevelChannel channel{1, channel_of(a, p.size())};
   const ChannelField f = channel_field(s, p, std::span(&channel, 1));
   std::string covariance;
   for (std::size_t j = 0; j < p.size(); ++j)
@@ -114,6 +126,17 @@ std::string channel_field_of(const Arguments& a) {
                      json_list(f.field), json_list(f.bias), json_list(f.gradient), json_list(f.snr, json_or_null),
                      json_list(f.flips, json_or_null), covariance, json_or_null(f.all_snr), json_or_null(f.all_flips),
                      json_or_null(f.cosine));
+}
+
+std::string corrected_scores_of(const Arguments& a) {
+  const std::size_t levels = a.given("values") ? a.numbers("values").size() : a.rows("C", true).size();
+  if (levels < 2 || levels > most_corrected) throw Refusal{"wrong_shape", fmt::format("C: 2..{} levels are needed", most_corrected)};
+  const std::vector<double> values = a.given("values") ? a.numbers("values", -most_level_value, most_level_value) : plain_values(static_cast<int>(levels));
+  if (const auto why = ascent_refusal(values)) throw Refusal{"out_of_range", "values: " + *why};
+  const CorrectedScores corrected = corrected_scores(channel_of(a, levels), values);
+  const auto refused = correction_refusal(*parse_estimator("reinforce"), corrected);
+  return fmt::format(R"({{"scores":{},"condition":{},"refused":{}}})", json_list(corrected.score),
+                     std::isfinite(corrected.condition) ? json_number(corrected.condition) : "null", refused ? '"' + *refused + '"' : "null");
 }
 
 std::string potential_of(const Arguments& a) {

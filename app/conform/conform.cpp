@@ -40,6 +40,7 @@ EstimatorConfig read_as(const ConformOptions& o) {
   const auto compat = find_word<Compat>(compat_words, system);
   if (!compat) fail(Exit::usage, "--as: there is no convention \"{}\" (`list compat` has them all){}", shown(system), did_you_mean(system, words_in(compat_words)));
   config.compat = *compat;
+  if (config.corrected) fail(Exit::usage, "--as {}: corrected scores depend on a judge; they are `values` of the plain form, which `explain` and `compute` print", shown(o.as));
   if (config.posterior)
     fail(Exit::usage, "--as {}: posterior scores depend on a judge, and their prior on the batches before; what `export-estimator` writes is compared with `compute` instead", shown(o.as));
   if (const auto refusal = compat_refusal(config)) fail(Exit::usage, "--as {}: {}", shown(o.as), *refusal);

@@ -12,6 +12,7 @@
 #include "app/compute/first_posterior.hpp"
 #include "app/flags/estimator_flag.hpp"
 #include "app/flags/flag_values.hpp"
+#include "config/catalogue/believed_judge.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/formula_text.hpp"
 #include "estimators/level_values.hpp"
@@ -91,7 +92,7 @@ ExplainedEstimator under_each(EstimatorConfig config, const std::vector<Compat>&
                  {whitening_after(config)},
                  config,
                  plain_formula(config, group.rewards.size(), median),
-                 break_down(form_of(config), group.levels, rewards, median, floor_squared(config, group.variance))};
+                 break_down(config.corrected ? corrected_form(config, group.corrected) : form_of(config), group.levels, rewards, median, floor_squared(config, group.variance))};
     const auto same = std::find_if(out.rows.begin(), out.rows.end(), [&](const Convened& r) {
       return r.formula == row.formula && same_numbers(r.parts.advantages, row.parts.advantages);
     });
@@ -148,17 +149,26 @@ double Explanation::posterior_score(double reward) const {
 
 namespace {
 
-/// The judge of --model, and the group's posterior scores.
-void add_posterior(const ExplainOptions& o, Explanation& group) {
+/// The judge of --model, and the group's posterior scores (`posterior`) or corrected scores.
+void add_judged(const ExplainOptions& o, bool posterior, Explanation& group) {
   const RaterConfig rater = rater_named(o.model);
   if (rater_levels(rater) > 0) group.levels = simulated_levels(rater, o.levels);
   std::vector<int> scores;
   for (const double reward : group.rewards) {
     if (!(reward == std::floor(reward) && reward >= 1 && reward <= group.levels))
-      fail(Exit::usage, "--rewards: posterior scores are of whole scores 1..{}, and {} is none", group.levels, number_text(reward));
+      fail(Exit::usage, "--rewards: {} scores are of whole scores 1..{}, and {} is none", posterior ? "posterior" : "corrected", group.levels,
+           number_text(reward));
     scores.push_back(static_cast<int>(reward));
   }
   group.model = o.model;
+  if (!posterior) {
+    EstimatorConfig any{.corrected = true};
+    any.values = group.level_values;
+    CorrectedJudge judge = correct_judge(any, rater, group.levels, 1);
+    if (judge.refusal) fail(Exit::usage, "--model {}: {}", shown(o.model), *judge.refusal);
+    group.corrected = std::move(judge.scores);
+    return;
+  }
   const FirstScores first = first_posterior_scores(rater, group.levels, PriorRule::fixed, scores);
   group.posterior = first.values;
   group.variance = first.variance;
@@ -214,13 +224,16 @@ Explanation explain_group(const ExplainOptions& o) {
   std::vector<std::string> words;
   for (const auto& word : o.estimators) add_once(words, estimator_text(read_estimator(word)));
   if (words.empty()) words.assign(std::begin(usual_estimators), std::end(usual_estimators));
-  const auto is_posterior = [](const std::string& word) { return read_estimator(word).posterior; };
-  const bool posterior = std::any_of(words.begin(), words.end(), is_posterior);
-  if (!o.model.empty() && !posterior) fail(Exit::usage, "--model: only posterior estimators have one, and none is asked for");
-  if (posterior && o.model.empty())
+  const auto is_judged = [](const std::string& word) { return needs_judge(read_estimator(word)); };
+  const bool judged = std::any_of(words.begin(), words.end(), is_judged);
+  if (!o.model.empty() && !judged) fail(Exit::usage, "--model: only posterior and corrected estimators have one, and none is asked for");
+  if (judged && o.model.empty())
     fail(Exit::usage, "--estimator {} needs --model, the judge that it believes in: a rater's word, or a judge's file",
-         *std::find_if(words.begin(), words.end(), is_posterior));
-  if (posterior) add_posterior(o, group);
+         *std::find_if(words.begin(), words.end(), is_judged));
+  for (const bool posterior : {true, false}) {
+    const auto asked = [&](const std::string& word) { return posterior ? read_estimator(word).posterior : read_estimator(word).corrected; };
+    if (std::any_of(words.begin(), words.end(), asked)) add_judged(o, posterior, group);
+  }
   bool any = false, median_used = false, origin_used = false, k_used = false, values_used = false, floor_used = false, kappa_used = false, r_min_used = false;
   const std::optional<double> floor = o.floor.empty() ? EstimatorConfig().floor : read_floor(o.floor);
   for (const auto& word : words) {
@@ -228,7 +241,8 @@ Explanation explain_group(const ExplainOptions& o) {
     if (row_of(config.form).basis == Basis::bit && !group.whole)
       fail(Exit::usage, "--estimator {} takes whole scores, and --rewards has others", word);
     config.median = rule;
-    if (config.posterior) config.prior = PriorRule::fixed, config.model = group.model;
+    if (needs_judge(config)) config.model = group.model;
+    if (config.posterior) config.prior = PriorRule::fixed;
     if (config.posterior && divides_by_deviation(config.form)) {
       config.floor = floor, floor_used = true;
       group.floored = !floor;
@@ -241,6 +255,8 @@ Explanation explain_group(const ExplainOptions& o) {
     config.values = group.level_values;
     if (values_refusal(config)) config.values.clear();
     values_used = values_used || !config.values.empty();
+    if (config.corrected)
+      if (const auto why = correction_refusal(config, group.corrected)) fail(Exit::usage, "--estimator {}: {}", word, *why);
     group.estimators.push_back(under_each(config, systems, group, given));
     any = any || !group.estimators.back().rows.empty();
   }

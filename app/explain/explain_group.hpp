@@ -7,6 +7,7 @@
 
 #include "app/command.hpp"
 #include "estimators/compat.hpp"
+#include "estimators/corrected.hpp"
 #include "estimators/formula_text.hpp"
 
 namespace odrpo::app {
@@ -44,7 +45,8 @@ struct Explanation {
   double mean = 0, median = 0;              ///< the mean of the rewards' values (worth()); the median of the rewards
   double population_sd = 0, sample_sd = 0;  ///< standard deviation with ddof 0 and 1; NaN where undefined
   std::vector<ExplainedEstimator> estimators;
-  std::string model;                 ///< the judge that posterior estimators assume; empty = no such estimator is asked for
+  std::string model;                 ///< the judge that posterior and corrected estimators assume; empty = no such estimator is asked for
+  CorrectedScores corrected;         ///< what scores count in corrected estimators; empty = none is asked for
   std::vector<double> posterior;     ///< [members] posterior scores under the model's fixed prior; empty without model
   double variance = 0;               ///< how uncertain posterior scores are, levels^2 (GroupPosterior::values_and_variance())
   bool floored = false;              ///< an estimator divides by sqrt(D^2 + variance), D = deviation of the posterior scores

@@ -132,6 +132,7 @@ std::string explanation_json(const Explanation& group) {
                   {"dead", group.values.size() < 2}, {"distinct", Json::array()}};
   for (const auto& [reward, count] : group.values) out["group"]["distinct"].push_back({{"reward", reward}, {"count", count}});
   if (!group.posterior.empty()) out["posterior"] = {{"model", group.model}, {"scores", group.posterior}, {"floor", std::sqrt(group.variance)}};
+  if (!group.corrected.score.empty()) out["corrected"] = {{"model", group.model}, {"scores", group.corrected.score}, {"condition", group.corrected.condition}};
   out["estimators"] = Json::array();
   for (const auto& estimator : group.estimators) {
     Json one = {{"estimator", estimator.word}, {"conventions", Json::array()}, {"refused", Json::array()}};

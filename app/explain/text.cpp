@@ -8,6 +8,7 @@
 
 #include "app/explain/explain_group.hpp"
 #include "estimators/formula_text.hpp"
+#include "estimators/level_values.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
 #include "kernels/system/terminal.hpp"
@@ -48,6 +49,10 @@ std::string group_text(const Explanation& g) {
   out += fmt::format("  mean {:.6g}, sd {:.6g} (ddof 0){}\n", g.mean, g.population_sd,
                      std::isnan(g.sample_sd) ? "" : fmt::format(" or {:.6g} (ddof 1)", g.sample_sd));
   out += fmt::format("  median {:.6g} ({})\n", g.median, g.median_rule);
+  const auto corrected = [&](const auto& v) { return fmt::format("{:.8g} -> {:.4f}", v.first, value_of_score(g.corrected.score, v.first)); };
+  if (!g.corrected.score.empty())
+    out += paragraph(fmt::format("corrected scores by the model {}: {}; condition number of its channel {:.3g}", g.model, joined(g.values, corrected),
+                                 g.corrected.condition), 2, 2);
   if (g.posterior.empty()) return out;
   const auto posterior = [&](const auto& v) { return fmt::format("{:.8g} -> {:.4f}", v.first, g.posterior_score(v.first)); };
   out += paragraph(fmt::format("posterior scores by the model {}: {}", g.model, joined(g.values, posterior)), 2, 2);
@@ -82,7 +87,7 @@ constexpr const char* own_norms_text = "  (N_k -: each member is divided by the 
 
 /// A table of one estimator's levels under its first convention: members that reach the level, weight, divisor, and what a member gets.
 std::string first_levels(const Explanation& g, const ExplainedEstimator& e, const std::vector<LevelRun>& runs) {
-  const bool spaced = !g.level_values.empty();  // levels have values: the column of counts shows gaps instead, as mu_k shows the counts
+  const bool spaced = !g.level_values.empty() || e.rows.front().config.corrected;  // levels have values: the column of counts shows gaps instead, as mu_k shows the counts
   const auto line = [](const auto&... cells) { return fmt::format("  {:>16} {:>7} {:>7} {:>9} {:>9} {:>11} {:>11}\n", cells...); };
   const bool bits = row_of(e.rows.front().config.form).basis == Basis::bit;
   std::string out = line(bits      ? "bit of r - 1"

@@ -17,6 +17,7 @@
 #include "app/export/score_module.hpp"
 #include "app/flags/flag_values.hpp"
 #include "app/flags/form_keys.hpp"
+#include "config/catalogue/believed_judge.hpp"
 #include "config/write/canonical.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/estimator.hpp"
@@ -123,11 +124,11 @@ void check_read(const ExportEstimatorOptions& o, const EstimatorConfig& c) {
   };
   if (c.posterior && !o.compat.empty())
     refuse(fmt::format("--compat has no effect: the functions verl and trl of {} have the conventions of these trainers", word));
-  if (!c.posterior && !o.rater.empty())
+  if (!needs_judge(c) && !o.rater.empty())
     refuse(fmt::format("RATER {}: {} is a function of the scores alone and has no model of a judge", printable_line(o.rater), word));
   only_if(c.posterior, o.group_size.has_value(), "--group-size");
-  only_if(c.posterior, o.levels > 0, "--levels");
-  only_if(c.posterior, o.votes.has_value(), "--votes");
+  only_if(needs_judge(c), o.levels > 0, "--levels");
+  only_if(needs_judge(c), o.votes.has_value(), "--votes");
   only_if(c.posterior, !o.prior.empty(), "--prior");
   only_if(c.posterior, o.keep.has_value(), "--keep");
   only_if(c.posterior, !o.floor.empty(), "--floor");
@@ -180,6 +181,22 @@ std::string read_ending(const ExportEstimatorOptions& o, const EstimatorConfig& 
   return ending;
 }
 
+RaterConfig read_rater(const ExportEstimatorOptions& o, const EstimatorConfig& estimator) {
+  if (o.rater.empty())
+    refuse(fmt::format(
+        "{} needs RATER, the judge that it believes in: a word of `list raters`, or a judge's file (.toml), such as `judge fit` writes",
+        estimator_word(estimator)));
+  return rater_named(o.rater);
+}
+
+/// The form of a corrected estimator, with the corrected scores of the judge as values of the levels.
+EstimatorConfig read_corrected(const ExportEstimatorOptions& o, const EstimatorConfig& estimator) {
+  const RaterConfig rater = read_rater(o, estimator);
+  const CorrectedJudge judge = correct_judge(estimator, rater, simulated_levels(rater, o.levels), o.votes.value_or(1));
+  if (judge.refusal) refuse(fmt::format("rater {}: {}", printable_line(o.rater), *judge.refusal));
+  return corrected_form(estimator, judge.scores);
+}
+
 Request read_request(const ExportEstimatorOptions& o, const EstimatorConfig& estimator) {
   Request r;
   r.estimator = estimator;
@@ -188,11 +205,7 @@ Request read_request(const ExportEstimatorOptions& o, const EstimatorConfig& est
   r.group_size = o.group_size.value_or(r.group_size);
   r.votes = o.votes.value_or(r.votes);
   check_group(r.estimator, r.group_size);
-  if (o.rater.empty())
-    refuse(fmt::format(
-        "{} needs RATER, the judge that it believes in: a word of `list raters`, or a judge's file (.toml), such as `judge fit` writes",
-        estimator_word(r.estimator)));
-  r.rater = rater_named(o.rater);
+  r.rater = read_rater(o, r.estimator);
   r.levels = simulated_levels(r.rater, o.levels);
   check_rater(o, r);
   return r;
@@ -289,6 +302,7 @@ int export_estimator(const ExportEstimatorOptions& o) {
   const std::string ending = read_ending(o, estimator);
   std::optional<Request> posterior;
   if (estimator.posterior) posterior = read_request(o, estimator);
+  if (estimator.corrected) estimator = read_corrected(o, estimator);
   check_output(o.output, o.rater);
   if (!o.force) check_replaced(o.output);
   if (posterior) {

@@ -264,6 +264,7 @@ void theory_commands(CLI::App& theory, TheoryCommands& commands, std::function<i
   repeated(*c, "--policy", b.policies, "tabular or linear; may be repeated (default: both)", "WORD");
   repeated(*c, "--tilt", b.tilts, "policies proportional to exp(tilt quality), e.g. 0,0.5,1 (default: 0, uniform)", "T,T");
   c->add_option("--prior", b.prior, "of posterior estimators: following (default) or fixed")->type_name("WORD");
+  c->add_option("--quality", b.quality, "of responses: real (default), or integer: whole levels")->type_name("WORD");
   c->add_option("--levels", b.levels, "K, for raters that take any (default 10)")->check(whole(2, 100))->type_name("K");
   c->add_option("--batch", b.batch, "B: prompts of a batch (default 64)")->check(whole(1, 65'536))->type_name("B");
   c->add_option("--prompts", b.prompts, "prompts of a world (default 1024)")->check(whole(2, 65'536))->type_name("P");

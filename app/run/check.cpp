@@ -1,8 +1,10 @@
 // Prints the grid of a suite, all its settings and its estimated cost, and trains nothing: `odrpo-bench check`.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iostream>
+#include <map>
 #include <set>
 
 #include "app/command.hpp"
@@ -10,7 +12,9 @@
 #include "app/run/shard.hpp"
 #include "app/run/shipped_suites.hpp"
 #include "config/catalogue/axis.hpp"
+#include "config/catalogue/believed_judge.hpp"
 #include "config/spec.hpp"
+#include "config/write/canonical.hpp"
 #include "kernels/shared/json.hpp"
 #include "kernels/system/host.hpp"
 #include "kernels/system/terminal.hpp"
@@ -122,6 +126,53 @@ std::string judge_text(const JudgeBill& judge) {
   return text;
 }
 
+constexpr double rounding_of_bias = 1e-9;  // levels; a smaller bias is rounding
+
+// What corrected estimators make of the scores of one judge, and how far this is from quality in the mean.
+struct CorrectedLine {
+  std::string judge;  // "mixed", or "mixed, model veto"
+  int votes;
+  std::set<std::string> estimators;
+  CorrectedScores scores;
+  std::optional<CorrectionBias> bias;  // none: the rater has no channel
+};
+
+std::vector<CorrectedLine> corrected_lines(const Suite& suite) {
+  std::vector<CorrectedLine> lines;
+  std::map<std::string, std::size_t> met;
+  using enum GridPart;
+  for (const std::size_t i : suite.runs.first_of_each({env, rater, estimator, votes})) {
+    const RunSpec run = suite.runs[i];
+    if (!run.estimator.corrected) continue;
+    const std::string judge = run.rater_name + (run.model ? ", model " + run.estimator.model : "");
+    const auto [at, is_new] = met.try_emplace(fmt::format("{} {} {} {} {} {} {}", judge, canonical_fields(run.rater), run.votes, static_cast<int>(run.env.kind), run.env.levels(),
+                                                            static_cast<int>(run.env.bandit.quality), fmt::join(run.estimator.values, " ")),
+                                               lines.size());
+    if (is_new) {
+      CorrectedScores scores = correct_judge(run).scores;
+      const auto bias = correction_bias(run, scores);
+      lines.push_back({judge, run.votes, {}, std::move(scores), bias});
+    }
+    lines[at->second].estimators.insert(run.estimator_name);
+  }
+  return lines;
+}
+
+void print_corrected(const std::vector<CorrectedLine>& lines) {
+  if (!lines.empty()) fmt::print("\ncorrected scores\n");
+  for (const CorrectedLine& line : lines) {
+    std::vector<std::string> scores;
+    for (std::size_t k = 0; k < line.scores.score.size(); ++k) scores.push_back(fmt::format("{} -> {:.4g}", k + 1, line.scores.score[k]));
+    fmt::print("  rater {}, {}: {}\n    {}\n    condition number {:.3g}; ", line.judge, counted(line.votes, "vote"), joined(line.estimators),
+               values_text(scores, 4), line.scores.condition);
+    const auto shown = [](double off) { return fmt::format("{:.2g}", off < rounding_of_bias ? 0 : off); };
+    if (!line.bias) fmt::print("bias unknown: the rater has no channel by level\n");
+    else
+      fmt::print("E[score] - quality at most {} at whole levels and {} between, rms over prompts and responses {}\n", shown(line.bias->levels),
+                 shown(line.bias->between), shown(line.bias->kinds));
+  }
+}
+
 void print_text(const Suite& suite, const Cost& cost, int jobs, const ChosenDevices& where) {
   fmt::print("suite {}: {} run{}\n\n", suite.name, count_text(static_cast<double>(suite.runs.size())), suite.runs.size() == 1 ? "" : "s");
   const auto grid = dimensions(suite);
@@ -138,6 +189,7 @@ void print_text(const Suite& suite, const Cost& cost, int jobs, const ChosenDevi
   fmt::print("\ncost, roughly\n  {} of one core, {} judge calls, {} of memory with {}, {} on disk\n", seconds_text(cost.cpu_seconds),
              count_text(cost.judge_calls), bytes_text(cost.memory_bytes), counted(jobs, "job"), bytes_text(cost.disk_bytes));
   if (cost.judge.seconds || cost.judge.cost) fmt::print("  {}\n", judge_text(cost.judge));
+  print_corrected(corrected_lines(suite));
   if (!where.words.empty()) fmt::print("\ndevice\n");
   for (const auto& words : where.words) fmt::print("  {}\n", words);
   fmt::print("\nresolved\n");
@@ -177,6 +229,11 @@ void print_json(const Suite& suite, const Cost& cost, int jobs, const ChosenDevi
     if (cost.judge.seconds) judge["seconds"] = *cost.judge.seconds;
     if (cost.judge.cost) judge["cost"] = *cost.judge.cost;
     out["cost"]["judge"] = judge;
+  }
+  for (const CorrectedLine& line : corrected_lines(suite)) {
+    Json one = {{"judge", line.judge}, {"votes", line.votes}, {"estimators", line.estimators}, {"scores", line.scores.score}, {"condition", line.scores.condition}};
+    if (line.bias) one["bias"] = {{"levels", line.bias->levels}, {"between", line.bias->between}, {"kinds", line.bias->kinds}};
+    out["corrected"].push_back(one);
   }
   if (where) out["device"] = device_json(*where);
   const std::string resolved = Json(suite.resolved).dump();

@@ -48,6 +48,7 @@ struct TheoryBoundOptions : TheoryOptions {
   std::vector<std::string> votes;            ///< numbers N of calls about a response, written as group_sizes; empty = 1
   std::vector<std::string> policies, tilts;  ///< policy words, empty = tabular and linear; tilts of policies towards quality, empty = 0
   std::string prior;                         ///< a word of prior_words (estimators/estimator.hpp); empty = following
+  std::string quality;                       ///< a word of quality_words (envs/bandit/config.hpp); empty = real
   int levels = 0;                            ///< K; 0 = the rater's own, or 10
   int prompts = 1024, batch = 64, worlds = 4;
   int batches = 1000;  ///< batches drawn in each world to estimate expected cosines; 0 = no cosines

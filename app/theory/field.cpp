@@ -14,6 +14,7 @@
 #include "envs/bandit/believed.hpp"
 #include "envs/rater/rater.hpp"
 #include "envs/rater/vote.hpp"
+#include "estimators/corrected.hpp"
 #include "estimators/definition.hpp"
 #include "kernels/system/fail.hpp"
 #include "kernels/system/terminal.hpp"
@@ -45,7 +46,7 @@ TheoryTable channel_field_table(const TheoryFieldOptions& o) {
   const std::vector<int> votes = read_wholes("--votes", o.votes, 1, max_distribution_votes, {1});
   for (const int n : votes)
     if (const auto why = whole_score_refusal(rater, n)) refuse(*why);
-  const std::vector<EstimatorConfig> estimators = read_estimators(o, paper_estimators(), table.notes);
+  const std::vector<EstimatorConfig> estimators = read_estimators(o, paper_estimators(), table.notes, JudgeKnown::channel);
   double work = 0;
   for (const EstimatorConfig& config : estimators)
     for (const int m : at.sizes)
@@ -59,14 +60,11 @@ TheoryTable channel_field_table(const TheoryFieldOptions& o) {
   table.columns = {"estimator", "M", "N", "level", "F_exact", "F", "bias", "gradient", "sd", "snr", "flips", "cosine"};
   for (const int n : votes) {
     const std::vector<LevelChannel> kinds = level_channels(rater, levels, n);
-    std::vector<double> mean(at.p.size() * at.p.size(), 0.0);
-    for (const LevelChannel& kind : kinds)
-      for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += kind.weight * kind.probability[i];
-    table.facts.push_back({fmt::format("channel_{}", n), mean});
+    table.facts.push_back({fmt::format("channel_{}", n), mean_channel(kinds)});
     for (const EstimatorConfig& config : estimators)
       for (const int m : at.sizes) {
         const TheorySetting setting{config, at.values, m};
-        const std::vector<double> exact = update_field(setting, at.p);
+        const std::vector<double> exact = update_field({form_of(config), at.values, m}, at.p);
         const ChannelField seen = channel_field(setting, at.p, kinds);
         double trace = 0;
         for (std::size_t k = 0; k < at.p.size(); ++k) {

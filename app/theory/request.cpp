@@ -59,7 +59,7 @@ std::vector<double> read_probabilities(const std::vector<std::string>& words) {
 }
 
 std::vector<EstimatorConfig> read_estimators(const TheoryOptions& o, const std::vector<std::string>& usual,
-                                             std::vector<std::string>& notes, bool with_model) {
+                                             std::vector<std::string>& notes, JudgeKnown judge) {
   std::vector<EstimatorConfig> out;
   bool median_used = o.median.empty(), k_used = o.k == 0, kappa_used = !o.kappa, r_min_used = !o.r_min, origin_used = o.origin == 1;
   for (const std::string& word : o.estimators.empty() ? usual : o.estimators) {
@@ -74,7 +74,8 @@ std::vector<EstimatorConfig> read_estimators(const TheoryOptions& o, const std::
     if (o.kappa && reads_key(c.form, FormKeys::kappa)) c.kappa = *o.kappa, kappa_used = true;
     if (o.r_min && reads_key(c.form, FormKeys::r_min)) c.r_min = *o.r_min, r_min_used = true;
     if (o.origin != 1 && reads_key(c.form, FormKeys::origin)) c.origin = o.origin, origin_used = true;
-    if (const auto why = theory_refusal({with_model ? form_of(c) : c, plain_values(2), 2})) {
+    const bool known = judge == JudgeKnown::model || (judge == JudgeKnown::channel && c.corrected);
+    if (const auto why = theory_refusal({known ? form_of(c) : c, plain_values(2), 2})) {
       if (!o.estimators.empty()) fail(Exit::usage, "--estimator {}: {}", estimator_word(c), *why);
       notes.push_back(fmt::format("left out: {}: {}", estimator_word(c), *why));
       continue;

@@ -19,9 +19,10 @@ std::vector<double> read_probabilities(const std::vector<std::string>& words);
 
 /// Returns the estimators of --estimator, else `usual`, each once and with the convention of the flags. Leaves out those of `usual` that a
 /// convention lacks, with a note in `notes`. Failure `usage` for unknown words, flags that no estimator reads, and estimators that are no
-/// function of one group's scores. `with_model`: the command has a model of the judge, so posterior estimators are such functions.
+/// function of one group's scores. With `judge` such functions are also corrected estimators (channel), and posterior ones (model).
+enum class JudgeKnown { nothing, channel, model };
 std::vector<EstimatorConfig> read_estimators(const TheoryOptions& o, const std::vector<std::string>& usual,
-                                             std::vector<std::string>& notes, bool with_model = false);
+                                             std::vector<std::string>& notes, JudgeKnown judge = JudgeKnown::nothing);
 
 /// The values of the levels: --values, else 1..levels. Failure `usage` if they do not ascend, or if `levels` > 0 and they are not so many.
 std::vector<double> read_values(const TheoryOptions& o, int levels);

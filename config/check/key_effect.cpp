@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "estimators/estimator.hpp"
 #include "kernels/system/text.hpp"
 #include "results/table/table_spec.hpp"
 
@@ -66,7 +67,9 @@ bool allows(const Need& need, const AxisValue& value) {
     case Need::Kind::none_of: break;
   }
   const auto& word = std::get<std::string>(value);
-  const bool named = std::any_of(need.words.begin(), need.words.end(), [&](std::string_view known) { return stands_for(known, word); });
+  const std::string_view form = corrected_word(word);
+  const bool named = std::any_of(need.words.begin(), need.words.end(),
+                                 [&](std::string_view known) { return stands_for(known, word) || stands_for(known, form); });
   return named == (need.kind == Need::Kind::one_of);
 }
 

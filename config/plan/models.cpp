@@ -1,13 +1,16 @@
-// Finds and checks the judges that posterior estimators believe in: `model` of [estimator.NAME].
+// Finds and checks the judges that posterior and corrected estimators believe in: `model` of [estimator.NAME].
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
 #include "config/catalogue/axis.hpp"
+#include "config/catalogue/believed_judge.hpp"
 #include "config/catalogue/catalogue.hpp"
 #include "config/plan/plan.hpp"
 #include "config/plan/rater_file.hpp"
+#include "config/plan/run_grid.hpp"
+#include "config/spec.hpp"
 #include "kernels/shared/words.hpp"
 #include "kernels/system/text.hpp"
 
@@ -111,7 +114,7 @@ std::vector<std::string> models_of(const Variant<EstimatorConfig>& estimator) {
 
 // reports prior = "moments" with a judge that resamples a file: this prior needs normally distributed quality, which such a file does not give
 void check_moments(const Variant<EstimatorConfig>& estimator, const Plan& plan, Diagnostics& errors) {
-  if (!may_be(estimator.axes, "prior", estimator.config.prior, prior_words, PriorRule::moments)) return;
+  if (!estimator.config.posterior || !may_be(estimator.axes, "prior", estimator.config.prior, prior_words, PriorRule::moments)) return;
   const auto refuse = [&](const Variant<RaterConfig>& judge) {
     if (scored_responses(judge.config.noise) != nullptr)
       errors.add(estimator.place,
@@ -137,7 +140,7 @@ std::vector<std::int64_t> levels_of(const Variant<EnvConfig>& env, const Variant
 void read_models(const Node& root, const std::vector<Variant<RaterConfig>>& raters, Plan& plan, Reading& reading) {
   Models models(root, raters, plan, reading);
   for (auto& estimator : plan.estimator) {
-    if (!estimator.config.posterior) continue;
+    if (!needs_judge(estimator.config)) continue;
     for (auto& axis : estimator.axes)
       if (axis.key == model_key) {
         std::set<AxisValue> seen;
@@ -152,9 +155,25 @@ void read_models(const Node& root, const std::vector<Variant<RaterConfig>>& rate
   }
 }
 
+void check_corrected(const Plan& plan, const RunGrid& runs, Diagnostics& errors) {
+  if (std::none_of(plan.estimator.begin(), plan.estimator.end(), [](const auto& estimator) { return estimator.config.corrected; })) return;
+  std::set<std::string> met;
+  for (const std::size_t i : runs.first_of_each({GridPart::env, GridPart::rater, GridPart::estimator, GridPart::votes})) {
+    const RunSpec run = runs[i];
+    if (!run.estimator.corrected) continue;
+    const std::optional<std::string> why = correct_judge(run).refusal;
+    if (!why) continue;
+    const auto of = [&](const auto& variant) { return variant.name == run.estimator_name; };
+    const std::string judge = run.model ? fmt::format("the model {} of rater {}", shown(run.estimator.model), shown(run.rater_name)) : "rater " + shown(run.rater_name);
+    const std::string text = fmt::format("estimator {} cannot correct the scores of {} with {}: {}", shown(run.estimator_name), judge,
+                                         counted(run.votes, "vote"), *why);
+    if (met.insert(text).second) errors.add(std::find_if(plan.estimator.begin(), plan.estimator.end(), of)->place, text);
+  }
+}
+
 void check_models(const Node& root, const Plan& plan, Diagnostics& errors) {
   for (const auto& estimator : plan.estimator) {
-    if (!estimator.config.posterior) continue;
+    if (!needs_judge(estimator.config)) continue;
     check_moments(estimator, plan, errors);
     for (const std::string& name : models_of(estimator)) {
       const Variant<RaterConfig>* model = find_model(plan, name);

@@ -76,13 +76,15 @@ bool may_be_opened(const std::string& path, const Reading& reading);
 /// Reports the errors inside the named file: as one message (`block`), or as one message per line.
 void add_inside(const Node& named, const std::string& label, const Failure& failure, bool block, Reading& reading);
 
+class RunGrid;
+
 struct Plan {
   SuiteHead head;
   std::vector<Variant<EnvConfig>> env;  ///< the envs of the grid, in its order; likewise the next three lists
   std::vector<Variant<RaterConfig>> rater;
   std::vector<Variant<PolicyConfig>> policy;
   std::vector<Variant<EstimatorConfig>> estimator;
-  std::vector<Variant<RaterConfig>> models;  ///< judges that posterior estimators believe in, besides the runs' own
+  std::vector<Variant<RaterConfig>> models;  ///< judges that posterior and corrected estimators believe in, besides the runs' own
   std::vector<int> votes;
   Zip zip;
   LearnConfig learn;
@@ -122,6 +124,8 @@ void read_outside(const Node& section, const std::string& label, EstimatorConfig
 void check_outside(const Plan& plan, Diagnostics& errors);
 /// Reports models whose levels or responses do not fit the runs. `plan` is that of one entry of `zip`. (plan/models.cpp)
 void check_models(const Node& root, const Plan& plan, Diagnostics& errors);
+/// Reports corrected estimators of the runs whose judge cannot be corrected: correct_judge() (config/catalogue/believed_judge.hpp). (plan/models.cpp)
+void check_corrected(const Plan& plan, const RunGrid& runs, Diagnostics& errors);
 /// Returns the numbers of levels that scores have in the runs of an env and a rater: several if `levels` is an axis. (plan/models.cpp)
 std::vector<std::int64_t> levels_of(const Variant<EnvConfig>& env, const Variant<RaterConfig>& rater);
 /// Reports `values` of an estimator that do not ascend or are not one for each level of the runs. Where failed answers score 0, all must

@@ -39,6 +39,8 @@ Suite load_suite_text(const std::string& path, std::string text, const std::vect
   errors.finish();
   files.finish();
   Suite suite = expand(plan, only);
+  check_corrected(plan, suite.runs, errors);
+  errors.finish();
   suite.resolved = write_plan(plan);
   suite.text = std::move(text);
   suite.overrides = set;

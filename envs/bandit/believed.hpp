@@ -2,7 +2,9 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "envs/bandit/world.hpp"
@@ -98,9 +100,14 @@ inline constexpr int per_level_of_reals = 32;  ///< real-valued scores are round
 ScoreModel make_score_model(const RaterConfig& rater, const WorldSource& source, int levels, int votes = 1,
                             const PromptGrid& grid = {});
 
-/// Returns P(integer score of `votes` calls | quality 1, 2, ..., levels): one table for each combination of a prompt's traits and the judge
-/// that answers. Averages over the traits of a response. Not for a rater with a whole_score_refusal(), nor for a file's responses.
-/// Ignores hacking. Throws as make_score_model().
-std::vector<LevelChannel> level_channels(const RaterConfig& rater, int levels, int votes);
+/// Returns P(integer score of `votes` calls | quality 1, 1 + 1/per_level, ..., levels): one table for each combination of a prompt's traits
+/// and the judge that answers, averaged over the traits of a response, or with `apart` one for each of these too. Not for a rater with a
+/// channel_refusal(). Where a response may end without a score, rows sum to the probability of one. Ignores hacking. Throws as
+/// make_score_model().
+std::vector<LevelChannel> level_channels(const RaterConfig& rater, int levels, int votes, int per_level = 1, bool apart = false);
+
+/// The reason why there are no level_channels(): that of whole_score_refusal(), except for responses that may end without a score, or a
+/// file's responses; nullopt if there are.
+std::optional<std::string> channel_refusal(RaterConfig rater, int votes);
 
 }  // namespace odrpo

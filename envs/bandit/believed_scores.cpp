@@ -148,25 +148,33 @@ ScoreModel make_score_model(const RaterConfig& rater, const WorldSource& source,
   return model;
 }
 
-std::vector<LevelChannel> level_channels(const RaterConfig& rater, int levels, int votes) {
+std::vector<LevelChannel> level_channels(const RaterConfig& rater, int levels, int votes, int per_level, bool apart) {
   const Channel channel(rater.noise, levels);
   const Outcomes outcomes = make_outcomes(rater, levels, votes);
-  const auto scores = static_cast<std::size_t>(levels);
-  std::vector<double> call(scores), distribution(scores);
+  const auto scores = static_cast<std::size_t>(levels), qualities = static_cast<std::size_t>(per_level * (levels - 1) + 1);
+  std::vector<double> call(static_cast<std::size_t>(count_outcomes(rater, levels, 1))), distribution(static_cast<std::size_t>(outcomes.count));
   std::vector<LevelChannel> kinds;
   for (const Drawn& prompt : prompt_traits(rater)) {
-    LevelChannel kind{prompt.probability, std::vector<double>(scores * scores, 0.0)};
-    for (const Drawn& response : response_traits(rater))
-      for (std::size_t j = 0; j < scores; ++j) {
+    bool begins = true;
+    for (const Drawn& response : response_traits(rater)) {
+      if (apart || begins) kinds.push_back({apart ? prompt.probability * response.probability : prompt.probability, std::vector<double>(qualities * scores, 0.0)});
+      begins = false;
+      for (std::size_t j = 0; j < qualities; ++j) {
         Traits traits = joined(prompt.traits, response.traits);
-        traits.quality = static_cast<double>(j + 1);
+        traits.quality = 1 + static_cast<double>(j) / per_level;
         call_distribution(rater, channel, traits, levels, call);
         aggregate_distribution(rater, outcomes, call, votes, distribution);
-        for (std::size_t k = 0; k < scores; ++k) kind.probability[j * scores + k] += response.probability * distribution[k];
+        for (std::size_t k = 0; k < scores; ++k) kinds.back().probability[j * scores + k] += (apart ? 1 : response.probability) * distribution[k];
       }
-    kinds.push_back(std::move(kind));
+    }
   }
   return kinds;
+}
+
+std::optional<std::string> channel_refusal(RaterConfig rater, int votes) {
+  if (scored_responses(rater.noise) != nullptr) return "the responses of a file have no score that follows from a true level";
+  if (has_gaps(rater)) rater.parse_failure = 0;
+  return whole_score_refusal(rater, votes);
 }
 
 // Distributions of single calls by lasting traits, and P(response | state).

@@ -228,23 +228,61 @@ std::vector<double> UpdateMoments::best_map() const {
   return map;
 }
 
+double UpdateMoments::along(std::span<const double> map) const {
+  double sum = 0;
+  for (std::size_t e = 0; e < map.size(); ++e) sum += along_[e] * map[e];
+  return sum;
+}
+
+double UpdateMoments::shared_mean_square(std::span<const double> map) const {
+  std::vector<double> mean(parameters_, 0.0);
+  for (std::size_t e = 0; e < map.size(); ++e)
+    for (std::size_t i = 0; i < parameters_; ++i) mean[i] += mean_[e * parameters_ + i] * map[e];
+  double square = 0;
+  for (const double m : mean) square += m * m;
+  return square;
+}
+
+std::vector<double> UpdateMoments::mean_squares(const BoundProblem& problem, std::span<const std::vector<double>> maps) const {
+  std::vector<double> out;
+  for (const std::vector<double>& map : maps) out.push_back(shared_ ? shared_mean_square(map) : 0);
+  if (shared_) return out;
+  const auto levels = static_cast<std::size_t>(problem.levels);
+  std::vector<double> advantage(maps.size() * levels);  // E[sum of the advantages of members with score k] for each map
+  for (const BoundPrompt& prompt : problem.prompts) {
+    const ByScore of(prompt);
+    std::fill(advantage.begin(), advantage.end(), 0.0);
+    const auto visit = [&](std::size_t place, double probability, std::span<const int> counts) {
+      std::size_t entry = index_.first(place);
+      for (std::size_t k = 0; k < levels && probability > 0; ++k) {
+        if (counts[k] == 0) continue;
+        for (std::size_t m = 0; m < maps.size(); ++m) advantage[m * levels + k] += probability * counts[k] * maps[m][entry];
+        ++entry;
+      }
+    };
+    LikelyHistograms<decltype(visit)>(index_, of.seen, visit);
+    for (std::size_t m = 0; m < maps.size(); ++m)
+      for (std::size_t i = 0; i < levels; ++i)
+        for (std::size_t j = 0; j < levels; ++j) out[m] += weight_ * advantage[m * levels + i] * advantage[m * levels + j] * of.gram[i * levels + j];
+  }
+  return out;
+}
+
+double UpdateMoments::aligned(std::span<const double> map, double mean_square) const {
+  const double along = this->along(map), most = mean_square * goal_square_;
+  return most > 0 ? along * along / most : std::numeric_limits<double>::quiet_NaN();
+}
+
 double UpdateMoments::efficiency(std::span<const double> map) const {
-  double along = 0, square = 0;
-  for (std::size_t e = 0; e < map.size(); ++e) along += along_[e] * map[e];
+  const double along = this->along(map);
+  double square = 0;
   for (std::size_t h = 0; h < index_.histograms(); ++h) {
     const std::size_t first = index_.first(h), n = index_.first(h + 1) - first;
     const double* gram = &gram_[block_[h]];
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < n; ++j) square += map[first + i] * map[first + j] * gram[i * n + j];
   }
-  if (shared_) {
-    std::vector<double> mean(parameters_, 0.0);
-    for (std::size_t e = 0; e < map.size(); ++e)
-      for (std::size_t i = 0; i < parameters_; ++i) mean[i] += mean_[e * parameters_ + i] * map[e];
-    double of_mean = 0;
-    for (const double m : mean) of_mean += m * m;
-    square = (square + (batch_ - 1) * of_mean) / batch_;
-  }
+  if (shared_) square = (square + (batch_ - 1) * shared_mean_square(map)) / batch_;
   const double most = square * goal_square_;
   return most > 0 ? along * along / most : std::numeric_limits<double>::quiet_NaN();
 }

@@ -42,10 +42,16 @@ class UpdateMoments {
   std::vector<double> best_map() const;
   /// The efficiency R of a map [entries of index()]; NaN if the map is 0 everywhere.
   double efficiency(std::span<const double> map) const;
+  /// |E u|^2 of each map, in the units of E|u|^2 in efficiency(), for the problem of the constructor. R(A) is then the product of `aligned` =
+  /// (E<u, g*>)^2 / (|E u|^2 |g*|^2), which is 1 for a map without bias, and |E u|^2 / E|u|^2, which noise makes small.
+  std::vector<double> mean_squares(const BoundProblem& problem, std::span<const std::vector<double>> maps) const;
+  double aligned(std::span<const double> map, double mean_square) const;
   /// Returns the map times the factor that gives the members' advantages a mean square of 1.
   std::vector<double> scaled(std::vector<double> map) const;
 
  private:
+  double along(std::span<const double> map) const;               ///< b'A
+  double shared_mean_square(std::span<const double> map) const;  ///< |M A|^2
   void add_prompt(const BoundProblem& problem, const BoundPrompt& prompt);
   void solve_block(std::size_t histogram, std::span<const double> right, std::size_t columns, std::span<double> out) const;
   HistogramIndex index_;

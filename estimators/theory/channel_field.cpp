@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "estimators/corrected.hpp"
 #include "estimators/theory/others.hpp"
 #include "estimators/theory/field.hpp"
 #include "estimators/theory/setting.hpp"
 #include "kernels/math.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 namespace {
@@ -95,6 +97,12 @@ void add_moments(const TheorySetting& s, const Joint& joint, double weight_of_ki
   });
 }
 
+/// The setting of the form that corrected(FORM) applies.
+TheorySetting plain(TheorySetting s) {
+  if (s.estimator.corrected) s.estimator = form_of(s.estimator);
+  return s;
+}
+
 double mean_under(std::span<const double> p, std::span<const double> x) {
   double mean = 0;
   for (std::size_t k = 0; k < p.size(); ++k) mean += p[k] * x[k];
@@ -103,17 +111,25 @@ double mean_under(std::span<const double> p, std::span<const double> x) {
 
 }  // namespace
 
-double channel_field_work(const TheorySetting& s, std::size_t kinds) {
+double channel_field_work(const TheorySetting& asked, std::size_t kinds) {
+  const TheorySetting s = plain(asked);
   const OthersMap map(s);
   const double levels = s.levels(), occupied = std::min(s.members, s.levels()), n = static_cast<double>(kinds);
   return check_histogram_work(s.levels(), s.members - 1, n * levels * (levels + map.gain_cost())) +
          check_histogram_work(s.levels(), s.members, n * (0.25 * occupied * levels * levels + map.group_cost()));
 }
 
-ChannelField channel_field(const TheorySetting& s, std::span<const double> p, std::span<const LevelChannel> kinds) {
-  channel_field_work(s, kinds.size());
+ChannelField channel_field(const TheorySetting& asked, std::span<const double> p, std::span<const LevelChannel> kinds) {
+  channel_field_work(asked, kinds.size());
   const std::size_t levels = p.size();
-  const std::vector<double> exact = update_field(s, p);
+  const TheorySetting of_levels = plain(asked);
+  const std::vector<double> exact = update_field(of_levels, p);
+  TheorySetting s = of_levels;
+  if (asked.estimator.corrected) {
+    const CorrectedScores corrected = corrected_scores(mean_channel(kinds), asked.values);
+    if (const auto why = correction_refusal(asked.estimator, corrected)) throw Failure(Exit::limits, estimator_word(asked.estimator) + ": " + *why);
+    s.values = corrected.score;
+  }
   ChannelField out;
   out.field.resize(levels), out.flips.resize(levels), out.covariance.resize(levels * levels);
   std::vector<double> total(levels, 0.0);
@@ -125,12 +141,12 @@ ChannelField channel_field(const TheorySetting& s, std::span<const double> p, st
   divide_flips(p, out);
   for (std::size_t i = 0; i < levels; ++i)
     for (std::size_t j = 0; j < levels; ++j) out.covariance[i * levels + j] -= total[i] * total[j];
-  const double mean = mean_under(p, out.field), exact_mean = mean_under(p, exact), value = mean_under(p, s.values);
+  const double mean = mean_under(p, out.field), exact_mean = mean_under(p, exact), value = mean_under(p, of_levels.values);
   double along = 0, of_gradient = 0, of_value = 0, trace = 0;
   for (std::size_t j = 0; j < levels; ++j) {
     out.bias.push_back((out.field[j] - mean) - (exact[j] - exact_mean));
     out.gradient.push_back(p[j] * (out.field[j] - mean));
-    const double variance = out.covariance[j * levels + j], g = out.gradient[j], right = p[j] * (s.values[j] - value);
+    const double variance = out.covariance[j * levels + j], g = out.gradient[j], right = p[j] * (of_levels.values[j] - value);
     out.snr.push_back(variance > 0 ? g * g / variance : nan);
     trace += variance, of_gradient += g * g, along += g * right, of_value += right * right;
   }

@@ -83,7 +83,9 @@ struct ChannelField {
 
 /// Computes the ChannelField for a mixture of kinds of prompts, whose weights have the sum 1. Flips: given the kind and the others' scores,
 /// a member at true level j expects a_j = sum over k of P(k | j) f_k. A lower level i, drawn with weight p_i, counts as a flip if a_i > a_j
-/// by more than rounding. Sums over kinds and all histograms of scores. Throws as update_field(), before it sums anything.
+/// by more than rounding. Sums over kinds and all histograms of scores. A corrected estimator corrects scores for the mean channel of the
+/// kinds, and the field for exact scores is that of its form. Throws as update_field() before it sums anything, and for scores that
+/// correction_refusal() refuses.
 ChannelField channel_field(const TheorySetting& setting, std::span<const double> p, std::span<const LevelChannel> kinds);
 /// Estimated elementary steps of channel_field(). Throws as channel_field().
 double channel_field_work(const TheorySetting& setting, std::size_t kinds);

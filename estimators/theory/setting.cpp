@@ -22,7 +22,7 @@ std::vector<double> plain_values(int levels) {
 
 std::optional<std::string> theory_refusal(const TheorySetting& s) {
   const EstimatorConfig& c = s.estimator;
-  if (c.posterior) return "posterior estimators need a model of the judge: they are no function of the group's scores alone";
+  if (needs_judge(c)) return std::string(c.posterior ? "posterior" : "corrected") + " estimators need a model of the judge: they are no function of the group's scores alone";
   if (reads_median(c) && c.median == MedianRule::running)
     return "the running median comes from earlier batches: it is no function of the group";
   if (auto why = compat_refusal(c)) return why;
@@ -41,9 +41,7 @@ std::vector<double> level_gaps(std::span<const double> values) {
 }
 
 std::vector<double> group_advantages(const TheorySetting& s, std::span<const int> counts) {
-  EstimatorConfig config = s.estimator;
-  config.values = s.values;
-  if (const Basis basis = row_of(config.form).basis; basis == Basis::rank || basis == Basis::bit) config.values.clear();
+  const EstimatorConfig config = with_values(s.estimator, s.values);
   std::vector<double> scores, advantage(counts.size(), 0.0);
   for (std::size_t k = 0; k < counts.size(); ++k)
     scores.insert(scores.end(), static_cast<std::size_t>(counts[k]), static_cast<double>(k + 1));

@@ -25,7 +25,8 @@ struct Need {
   /// env_need: the world of the run; noise_need: the first model of the section's noise; median_need: given if levels read a median.
   std::string_view key;
   Kind kind = Kind::one_of;
-  std::array<std::string_view, 12> words{};  ///< padded with empty ones; "odrpo*" means every word that begins with "odrpo"
+  /// Padded with empty ones; "odrpo*" means every word that begins with "odrpo". A word of a form also means corrected(FORM).
+  std::array<std::string_view, 12> words{};
   double bound = 0;
   std::string_view why = "";  ///< reason for messages, if it says more than the condition: "only aggregate = \"mode\" has ties"
   bool operator==(const Need&) const = default;

@@ -100,7 +100,8 @@ learn = {k["key"]: k["default"] for k in listing["learn"]["keys"]}
 check(learn["steps"] == 1000 and learn["kl"] == 0.001 and learn["schedule"] == "cosine", f"list --json: defaults are {learn}")
 words = [e["word"] for e in listing["estimators"]["entries"]]
 posterior = [w for w in words if w.startswith("posterior(")]
-words = [w for w in words if w not in posterior]
+corrected = [w for w in words if w.startswith("corrected(")]
+words = [w for w in words if w not in posterior + corrected]
 systems = [w["word"] for k in listing["estimators"]["keys"] if k["key"] == "compat" for w in k["words"]]
 every = [a for w in words for a in ("--estimator", w)]
 check(len(words) >= 14 and len(systems) >= 9, f"too few words: {words}, {systems}")
@@ -119,6 +120,15 @@ for group in [[3, 7, 7, 9], [1, 10], [5, 5, 5], [1, 7, 8, 8, 7, 8, 9, 7]]:
             continue
         for system, row in rows(answer, e["estimator"]).items():
             near(row["advantages"], advantages(form, values, system=system), f"{e['estimator']} of {listed} under {system}")
+# corrected estimators: the form with the corrected scores as values
+for group in [[3, 7, 7, 9], [1, 10], [5, 5, 5], [1, 7, 8, 8, 7, 8, 9, 7]]:
+    answer = json.loads(run("--rewards", ",".join(map(str, group)), "--json", "--model", "veto", *(a for w in corrected for a in ("--estimator", w))))
+    for e in answer["estimators"]:
+        form = e["estimator"][len("corrected("):-1]
+        if form in ("convex-reinforce", "max-at-k", "max-at-k-centred", "mc-grpo"):  # the arithmetic here knows no values of these
+            continue
+        for system, row in rows(answer, e["estimator"]).items():
+            near(row["advantages"], advantages(form, group, answer["corrected"]["scores"], system), f"{e['estimator']} of {group} under {system}")
 for wrong, why in [
     (["--rewards", "1,2", "--estimator", "posterior(grpo)"], "needs --model"),
     (["--rewards", "1,2", "--estimator", "grpo", "--model", "mixed"], "none is asked for"),

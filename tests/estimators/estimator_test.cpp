@@ -48,7 +48,7 @@ TEST_CASE("a word that must be one is refused with all there are") {
     CHECK(failure.code == Exit::usage);
     const std::string what = failure.what();
     CHECK(what.starts_with("there is no estimator \"grop\" (there are reinforce, "));
-    CHECK(what.ends_with(", posterior(mc-grpo))"));
+    CHECK(what.ends_with(", corrected(odrpo-gini-median(maxrl)))"));
   }
 }
 

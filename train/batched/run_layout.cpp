@@ -128,7 +128,7 @@ std::string why_not_batched(const RunSpec& spec) {
   if (spec.policy.tilt > 0) return "a policy with a `tilt` starts on the CPU";
   if (spec.estimator.posterior) return "posterior scores are worked out on the CPU";
   if (only_on_host(spec.estimator.form)) return fmt::format("estimator {} is worked out on the CPU", spec.estimator_name);
-  if (is_spaced(spec.estimator.values)) {
+  if (spec.estimator.corrected || is_spaced(spec.estimator.values)) {
     if (row_of(spec.estimator.form).basis == Basis::reward) return "scores become the `values` of their levels on the CPU";
     if (reads_running_median(spec.estimator)) return "a running median with `values` of levels is followed on the CPU";
   }

@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
+#include "config/catalogue/believed_judge.hpp"
 #include "config/catalogue/catalogue.hpp"
 #include "config/catalogue/env_config.hpp"
 #include "config/catalogue/prior_grid.hpp"
 #include "config/spec.hpp"
 #include "config/write/canonical.hpp"
 #include "envs/bandit/believed.hpp"
-#include "envs/toy_lm/rate_texts.hpp"
 #include "kernels/shared/words.hpp"
 #include "train/run_cache.hpp"
 
@@ -17,23 +17,6 @@ namespace odrpo {
 namespace {
 
 constexpr double pays_from = 0.25;  ///< a table pays if a run has so many groups per histogram, since other runs share the table
-
-/// The rater as the estimator believes it to be: the judge of `model`, whose calls are made and aggregated as the run's.
-RaterConfig believed_rater(const RunSpec& spec) {
-  RaterConfig rater = spec.rater;
-  if (spec.model) {
-    rater.noise = spec.model->noise;
-    rater.world = spec.model->world;
-    // With another number of judges, no judge of the model is one of the run's. So every call is taken to be of the mean judge.
-    if (panel_size(rater.noise) != panel_size(spec.rater.noise)) rater.order = JudgeOrder::random;
-  }
-  if (spec.env.kind == WorldKind::toy_lm) {
-    rater = with_json_failures(rater);
-    rater.parse_failure = failure_probability(rater);
-    rater.text = {};
-  }
-  return without_cost(rater);
-}
 
 BanditConfig believed_world(const RunSpec& spec) {
   if (spec.env.kind == WorldKind::bandit) return spec.env.bandit;

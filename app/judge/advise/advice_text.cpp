@@ -154,11 +154,11 @@ std::string estimator_text(const Advice& a, const AdviceQuestion& q, const Advic
   const AdviceChoice& choice = a.report[a.advised].from.choice;
   const auto& [name, config] = q.estimators[choice.estimator];
   std::string text = paragraph(fmt::format("{}: {}.", name, estimator_formula(config)), 0, 2);
-  const std::string command = export_command(a, q, in), key = config.posterior ? rule_line(choice) : "";
+  const std::string command = export_command(a, q, in), key = needs_judge(config) ? rule_line(choice) : "";
   if (command.empty()) return text + paragraph("No command exports it: modules for trainers take one score of an answer, and this rule keeps the calls apart.", 2);
   const bool made = needs_file(choice, in);
   text += paragraph(fmt::format("In a trainer (docs/export-estimator.md):{}{}",
-                                !config.posterior   ? std::string()
+                                !needs_judge(config) ? std::string()
                                 : !in.found.empty() ? fmt::format(" `odrpo-bench judge fit {} -o judge.toml`, with the same flags for its columns;", file_word(in.name))
                                 : made ? fmt::format(" a file judge.toml of the lines `[rater.judge]`, `base = \"{}\"` and `{}`;", in.name, key)
                                        : std::string(),
@@ -220,9 +220,10 @@ std::string export_command(const Advice& a, const AdviceQuestion& q, const Advic
   const AdviceChoice& choice = a.report[a.advised].from.choice;
   const auto& [name, config] = q.estimators[choice.estimator];
   if (choice.rule == VoteRule::fraction) return "";
-  if (!config.posterior) return fmt::format("odrpo-bench export-estimator --estimator '{}' -o estimator.py", name);
-  return fmt::format("odrpo-bench export-estimator {} --estimator '{}' --group-size {}{} -o estimator.py",
-                     !in.found.empty() || needs_file(choice, in) ? "judge.toml" : file_word(in.name), name, choice.rollouts,
+  if (!needs_judge(config)) return fmt::format("odrpo-bench export-estimator --estimator '{}' -o estimator.py", name);
+  return fmt::format("odrpo-bench export-estimator {} --estimator '{}'{}{} -o estimator.py",
+                     !in.found.empty() || needs_file(choice, in) ? "judge.toml" : file_word(in.name), name,
+                     config.posterior ? fmt::format(" --group-size {}", choice.rollouts) : "",
                      choice.votes > 1 ? fmt::format(" --votes {}", choice.votes) : "");
 }
 

@@ -149,7 +149,7 @@ try:
 except ImportError:
     print("not here, so not tried: numpy")
 else:
-    catalogue = [e["word"] for e in json.loads(call("list", "estimators", "--json"))["estimators"]["entries"] if not e["word"].startswith("posterior")]
+    catalogue = [e["word"] for e in json.loads(call("list", "estimators", "--json"))["estimators"]["entries"] if not e["word"].startswith(("posterior", "corrected"))]
     systems = [e["word"] for e in json.loads(call("list", "compat", "--json"))["compat"]["entries"]]
 
     def try_export(pair):
