@@ -20,9 +20,11 @@ static_assert(std::all_of(std::begin(form_rows), std::end(form_rows), [](const F
 }));
 
 /// Every combination of form, weight and norm once, in the order of `list`: forms without a norm, odrpo by weight and norm, odrpo-bitwise.
-std::vector<EstimatorConfig> choices() {
+/// Only forms that read one group, or only the others.
+std::vector<EstimatorConfig> choices(bool of_group) {
   std::vector<EstimatorConfig> all;
   for (const FormRow& row : form_rows) {
+    if ((row.reads == Reads::group) != of_group) continue;
     EstimatorConfig c;
     c.form = row.form;
     c.ddof = row.ddof;
@@ -90,7 +92,7 @@ std::optional<EstimatorConfig> parse_estimator(std::string_view word) {
     plain += word.substr(uniform.size());
     word = plain;
   }
-  for (const auto& all : {choices(), posterior_choices()})
+  for (const auto& all : {choices(true), choices(false), posterior_choices()})
     for (const auto& config : all)
       if (same_word(word, estimator_word(config))) return config;
   return std::nullopt;
@@ -102,7 +104,12 @@ EstimatorConfig estimator_named(std::string_view word) {
 }
 
 std::span<const std::string_view> estimator_catalogue() {
-  static const Words words(choices());
+  static const Words words(choices(true));
+  return words.views;
+}
+
+std::span<const std::string_view> batch_catalogue() {
+  static const Words words(choices(false));
   return words.views;
 }
 
@@ -114,7 +121,7 @@ std::span<const std::string_view> posterior_catalogue() {
 std::span<const std::string_view> whole_catalogue() {
   static const std::vector<std::string_view> all = [] {
     std::vector<std::string_view> made(estimator_catalogue().begin(), estimator_catalogue().end());
-    made.insert(made.end(), posterior_catalogue().begin(), posterior_catalogue().end());
+    for (const auto more : {batch_catalogue(), posterior_catalogue()}) made.insert(made.end(), more.begin(), more.end());
     return made;
   }();
   return all;
