@@ -57,7 +57,9 @@ BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int ro
            .eps = c.eps,
            .kappa = config.kappa,
            .r_min = config.r_min,
-           .taught_below = c.centre == Centre::floored ? score_of_value(config.values, config.r_min) : nothing_below,
+           .taught_below = c.centre == Centre::floored ? score_of_value(config.values, config.r_min)
+                           : config.form == Form::shrunk          ? std::numeric_limits<double>::infinity()
+                                                                  : nothing_below,
            .floor = 0,
            .shift = 1 - config.origin,
            .ordered = row_of(config.form).basis != Basis::reward || c.divisor == Divisor::others_deviation || c.divisor == Divisor::distances ||

@@ -41,6 +41,7 @@ constexpr Convention systems[] = {
      "gdpo of core_algos.py:449-466, masked_whiten of torch_functional.py:329-346"},
     {Compat::verl, Form::grpo_passk, Centre::second, Divisor::deviation, 1, 1e-6, zero, false, none, "grpo_passk of core_algos.py:471", none,
      ""},
+    {Compat::verl, Form::opo, group, Divisor::none, 0, 0, reward, false, none, "opo of core_algos.py:639", none, ""},
 
     {Compat::trl, Form::reinforce, group, Divisor::none, 0, 0, zero, false, none, "scale \"none\" of grpo_trainer.py:2764-2788", none, ""},
     {Compat::trl, Form::rloo, others, Divisor::none, 0, 0, zero, false, none, "rloo_trainer.py:1675-1699", none, ""},

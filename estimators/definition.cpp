@@ -333,6 +333,8 @@ void odrpo_bitwise(const EstimatorConfig& config, std::span<const double> reward
 
 void advantages(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median, std::span<double> out, double floor) {
   refuse_judged(config);
+  if (const std::string_view more = beside_group(config.form); !more.empty())
+    throw Failure(Exit::limits, estimator_word(config) + " reads " + std::string(more) + ", and there is one group of scores alone");
   if (levels < 1) throw Failure(Exit::limits, "levels = " + std::to_string(levels) + ": there is at least one level");
   if (out.size() != rewards.size())
     throw Failure(Exit::limits,

@@ -27,7 +27,7 @@ double group_median(std::span<const double> values, MedianRule rule);
 /// gini-median; no_median = that of the group by config.median; the rule `running` needs a value. `floor` = floor_squared() of the
 /// posterior estimator that applies this form. A deviation D with ddof d of n rewards becomes sqrt(D^2 + floor n / (n - d)), and the MAD of
 /// mc-grpo becomes sqrt(MAD^2 + floor). Throws Failure for a missing median; rewards that are not finite or above max_level; levels below
-/// 1; sizes of `out` and `rewards` that differ; a posterior estimator; a config that compat_refusal() or values_refusal() refuses; a score
+/// 1; sizes of `out` and `rewards` that differ; a posterior estimator; a form that reads more than one group (FormRow::reads); a config that compat_refusal() or values_refusal() refuses; a score
 /// outside 0..K if the config has values.
 void advantages(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median, std::span<double> out,
                 double floor = 0);

@@ -20,9 +20,11 @@ static_assert(std::all_of(std::begin(form_rows), std::end(form_rows), [](const F
 }));
 
 /// Every combination of form, weight and norm once, in the order of `list`: forms without a norm, odrpo by weight and norm, odrpo-bitwise.
-std::vector<EstimatorConfig> choices() {
+/// Only forms that read one group, or only the others.
+std::vector<EstimatorConfig> choices(bool of_group) {
   std::vector<EstimatorConfig> all;
   for (const FormRow& row : form_rows) {
+    if ((row.reads == Reads::group) != of_group) continue;
     EstimatorConfig c;
     c.form = row.form;
     c.ddof = row.ddof;
@@ -58,7 +60,7 @@ std::vector<EstimatorConfig> posterior_choices() {
 
 /// Every estimator that can be applied to corrected scores.
 std::vector<EstimatorConfig> corrected_choices() {
-  std::vector<EstimatorConfig> all = choices();
+  std::vector<EstimatorConfig> all = choices(true);
   std::erase_if(all, [](const EstimatorConfig& c) { return row_of(c.form).basis == Basis::bit; });
   for (EstimatorConfig& c : all) c.corrected = true;
   return all;
@@ -99,7 +101,7 @@ std::optional<EstimatorConfig> parse_estimator(std::string_view word) {
     plain += word.substr(uniform.size());
     word = plain;
   }
-  for (const auto& all : {choices(), posterior_choices(), corrected_choices()})
+  for (const auto& all : {choices(true), choices(false), posterior_choices(), corrected_choices()})
     for (const auto& config : all)
       if (same_word(word, estimator_word(config))) return config;
   return std::nullopt;
@@ -111,7 +113,12 @@ EstimatorConfig estimator_named(std::string_view word) {
 }
 
 std::span<const std::string_view> estimator_catalogue() {
-  static const Words words(choices());
+  static const Words words(choices(true));
+  return words.views;
+}
+
+std::span<const std::string_view> batch_catalogue() {
+  static const Words words(choices(false));
   return words.views;
 }
 
@@ -128,7 +135,7 @@ std::span<const std::string_view> corrected_catalogue() {
 std::span<const std::string_view> whole_catalogue() {
   static const std::vector<std::string_view> all = [] {
     std::vector<std::string_view> made;
-    for (const auto& some : {estimator_catalogue(), posterior_catalogue(), corrected_catalogue()}) made.insert(made.end(), some.begin(), some.end());
+    for (const auto& some : {estimator_catalogue(), batch_catalogue(), posterior_catalogue(), corrected_catalogue()}) made.insert(made.end(), some.begin(), some.end());
     return made;
   }();
   return all;

@@ -14,7 +14,7 @@ namespace odrpo {
 
 /// The form of an estimator: its formula for the advantage A_i of one reward in a group r_1..r_G with mean mu and standard deviation sigma.
 /// `form_rows` below has the formulas.
-enum class Form { reinforce, rloo, grpo, rank_grpo, maxrl, convex_reinforce, max_at_k, max_at_k_centred, mc_grpo, gopo, arena, dgae, qae, grpo_passk, corpo, odrpo, odrpo_bitwise };
+enum class Form { reinforce, rloo, grpo, rank_grpo, maxrl, convex_reinforce, max_at_k, max_at_k_centred, mc_grpo, gopo, arena, dgae, qae, grpo_passk, corpo, opo, bnpo, shrunk, odrpo, odrpo_bitwise };
 
 /// What a form compares between the rollouts of a group: rewards; ranks of rewards; the levels that rewards reach (of real rewards, gaps
 /// between neighbouring rewards); or the bits of integer scores (estimators/group/level_forms.hpp).
@@ -29,6 +29,10 @@ enum class Centre { group, others, median, quantile, second, floored };
 constexpr bool is_mean(Centre centre) { return centre == Centre::group || centre == Centre::others; }
 /// True if a form subtracts a reward of the group.
 constexpr bool is_reward(Centre centre) { return centre == Centre::median || centre == Centre::quantile || centre == Centre::second; }
+
+/// What the advantages of a group depend on: its rewards alone; those of the whole batch; or its rewards and the lengths of its responses
+/// (estimators/batch_forms.hpp).
+enum class Reads { group, batch, lengths };
 
 /// A bit set of the keys in a suite's section [estimator.NAME] that only some forms read.
 enum class FormKeys : unsigned { none = 0, ddof = 1, eps = 2, origin = 4, k = 8, median = 16, running = 32, window = 64, rho = 128, kappa = 256, r_min = 512 };
@@ -49,6 +53,7 @@ struct FormRow {
   std::string_view formula;  ///< text of the formula. {x} is printed as x, or as (x + eps) if eps is not 0; [k], [kappa], [r_min] as the value of the key.
                              ///< For odrpo, its norm and weight are filled in
   Basis basis = Basis::reward;
+  Reads reads = Reads::group;
   Centre centre = Centre::group;       ///< under the convention `paper`, for Basis::reward and Basis::rank
   Divisor divisor = Divisor::none;     ///< under the convention `paper`; for Basis::level the divisor of one level
   Weight weight = Weight::uniform;     ///< of a level, for Basis::level; odrpo has the weight of its config instead
@@ -186,6 +191,29 @@ inline constexpr FormRow form_rows[] = {
      .source = "arXiv 2511.04439",
      .note = "r_min = lowest acceptable score: all members of a group whose mean is below it get less than under `reinforce`, a group of equal "
              "scores below it too, so that such a group is not dead. Not centred: whitening subtracts the batch's mean, `whiten = \"scale\"` does not"},
+    {.form = Form::opo,
+     .word = "opo",
+     .formula = "r - sum_j L_j r_j / sum_j L_j, L = length in tokens",
+     .reads = Reads::lengths,
+     .whitened = false,
+     .source = "arXiv 2505.23585; verl's opo",
+     .note = "toy language model only: with responses of one length the same as `reinforce`; not centred"},
+    {.form = Form::bnpo,
+     .word = "bnpo",
+     .formula = "(x - p) / f(p), x = r from 0 (level 1) to 1 (level K), p = mean x, f = density of Beta(max(1, 1 + a/3), max(1, 1 + b/3)), (a, b) by "
+                "moments of the batch's p, 1/f at most 1e6",
+     .reads = Reads::batch,
+     .whitened = false,
+     .source = "changyi7231/BNPO a9c51b9, recipe/bnpo/src/bnpo_ray_trainer.py:105",
+     .note = "prompts with an unusual mean count more; with one prompt, or equal means, f = 1. TRL's loss_type \"bnpo\" is another thing"},
+    {.form = Form::shrunk,
+     .word = "shrunk",
+     .formula = "r - (1 - l) mean of the others - l mean of the other prompts' means, l = V/(V + T), V = mean s^2/(G - 1), T = max(0, variance of "
+                "means - mean s^2/G), both over the other prompts, ddof 1",
+     .reads = Reads::batch,
+     .whitened = false,
+     .source = "ours, after the abstract of arXiv 2511.03710; unverified",
+     .note = "unbiased, since l does not depend on r; equal scores teach too, so no group is dead. Not centred: whitening subtracts the batch's mean"},
     {.form = Form::odrpo,
      .word = "odrpo",
      .formula = "sum over levels k = 1..K of w_k (1[r >= k] - mu_k) / {N_k}",
@@ -215,6 +243,15 @@ constexpr bool leaves_pivot(Form form) { return row_of(form).centre == Centre::m
 constexpr bool divides_by_deviation(Form form) {
   const FormRow& row = row_of(form);
   return row.basis == Basis::reward && (row.divisor == Divisor::deviation || row.centre == Centre::median);
+}
+/// What the form reads besides the rewards of one group, for messages: "the scores of the whole batch"; empty if nothing.
+constexpr std::string_view beside_group(Form form) {
+  switch (row_of(form).reads) {
+    case Reads::batch: return "the scores of the whole batch";
+    case Reads::lengths: return "the lengths of the responses";
+    case Reads::group: break;
+  }
+  return "";
 }
 /// True if the form reads the key (of a set: all its keys).
 constexpr bool reads_key(Form form, FormKeys key) { return (row_of(form).keys | key) == row_of(form).keys; }
@@ -459,8 +496,10 @@ EstimatorConfig estimator_named(std::string_view word);
 /// The catalogue word of a config's form, weight and normaliser in its canonical spelling, e.g. "odrpo-gini(maxrl)".
 std::string estimator_word(const EstimatorConfig& config);
 
-/// Every catalogue word of an estimator that needs the scores alone, in the order in which `list` prints them.
+/// Every catalogue word of an estimator that needs the scores of one group alone, in the order in which `list` prints them.
 std::span<const std::string_view> estimator_catalogue();
+/// Every catalogue word of an estimator that also reads the rest of the batch, or lengths of responses (FormRow::reads).
+std::span<const std::string_view> batch_catalogue();
 /// Every catalogue word posterior(x), of an estimator that also needs a model of the judge.
 std::span<const std::string_view> posterior_catalogue();
 /// Every catalogue word corrected(x), of an estimator that also needs the channel of the judge.

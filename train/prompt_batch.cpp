@@ -5,6 +5,7 @@
 
 #include "config/spec.hpp"
 #include "envs/toy_lm/rate_texts.hpp"
+#include "estimators/batch_forms.hpp"
 #include "kernels/random.hpp"
 
 namespace odrpo {
@@ -113,14 +114,27 @@ void estimate_posterior(const LearnConfig& learn, RewardBatch& b) {
   b.estimator.real(b.value.data(), b.floor.data(), learn.batch, b.raw.data());
 }
 
+/// Puts the batch's rewards into OutsideCall::score in double, NaN = missing, and makes room for as many answers.
+void copy_rewards(RewardBatch& b) {
+  std::vector<double>& score = b.outside.score;
+  score.clear();
+  if (b.kind.real) score.assign(b.reward.begin(), b.reward.end());
+  else
+    for (const std::uint8_t s : b.score) score.push_back(s == no_score ? __builtin_nan("") : s);
+  b.outside.answer.resize(score.size());
+}
+
+/// By forms that read the whole batch, or the lengths of responses.
+void estimate_batch(const RunSpec& spec, std::span<const int> tokens, RewardBatch& b) {
+  copy_rewards(b);
+  batch_advantages(spec.estimator, b.kind.levels, spec.learn.rollouts, b.outside.score, tokens, b.outside.answer);
+  std::copy(b.outside.answer.begin(), b.outside.answer.end(), b.raw.begin());
+}
+
 /// Asks the program or the library for raw advantages. Where its answers are final, those that it leaves out take no part.
 void ask_outside(const RunSpec& spec, std::span<const std::uint32_t> prompts, std::span<const int> tokens, RewardBatch& b) {
   OutsideCall& call = b.outside;
-  call.score.clear();
-  if (b.kind.real) call.score.assign(b.reward.begin(), b.reward.end());
-  else
-    for (const std::uint8_t s : b.score) call.score.push_back(s == no_score ? __builtin_nan("") : s);
-  call.answer.resize(call.score.size());
+  copy_rewards(b);
   const OutsideBatch batch{call.step, prompts, spec.learn.rollouts, call.score, tokens};
   if (call.program) call.program->advantages(batch, call.answer);
   else call.library->advantages(batch, call.answer);
@@ -137,6 +151,7 @@ void estimate_advantages(const RunSpec& spec, const EstimatorStages& stages, con
   const bool apart = b.kind.votes > 1, members = b.kind.members > 1;
   float* out = members ? b.of_vote.data() : b.raw.data();
   if (spec.estimator.outside != Outside::none) ask_outside(spec, prompts, tokens, b);
+  else if (row_of(spec.estimator.form).reads != Reads::group) estimate_batch(spec, tokens, b);
   else if (b.posterior) estimate_posterior(learn, b);
   else if (b.kind.real) b.estimator.real(b.reward.data(), learn.batch, out);
   else if (b.kind.gaps) b.estimator.with_gaps(stages, b.score.data(), learn.batch, out);

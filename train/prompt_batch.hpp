@@ -38,7 +38,7 @@ struct OutsideCall {
   std::shared_ptr<OutsideProgram> program{};  ///< null: none does
   std::shared_ptr<OutsideLibrary> library{};
   int step = 0;
-  std::vector<double> score{}, answer{};  ///< [B][G] scratch
+  std::vector<double> score{}, answer{};  ///< [B][G] scratch, also of forms that read the whole batch
 };
 
 /// Rewards and advantages of a batch of B prompts with G rollouts each, [B][G]. With kind.members = N > 1, each of a response's N votes is

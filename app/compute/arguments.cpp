@@ -99,8 +99,8 @@ std::vector<double> Arguments::integers(const char* name, double low, double hig
   return read_list(args_.at(name), name, [&](const json& v) { return read_integer(v, name, low, high); });
 }
 
-std::vector<std::vector<double>> Arguments::rows(const char* name, bool matrix) const {
-  const auto number = [&](const json& v) { return read_number(v, name, -any_number, any_number); };
+std::vector<std::vector<double>> Arguments::rows(const char* name, bool matrix, bool nulls) const {
+  const auto number = [&](const json& v) { return nulls && v.is_null() ? std::nan("") : read_number(v, name, -any_number, any_number); };
   auto out = read_list(args_.at(name), name, [&](const json& row) { return read_list(row, name, number); });
   if (!matrix) return out;
   if (out.empty() || out[0].empty()) throw Refusal{"wrong_shape", fmt::format("{}: at least one row and one column are needed", name)};

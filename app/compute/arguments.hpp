@@ -43,8 +43,8 @@ class Arguments {
   std::vector<double> integers(const char* name, double low, double high) const;
   /// Reads a list of numbers (with `whole`: of integers). A null in the list becomes NaN.
   std::vector<double> numbers_or_null(const char* name, double low, double high, bool whole) const;
-  /// Reads a list of lists of numbers. With `matrix`, these lists must have equal lengths, and at least one row and one column.
-  std::vector<std::vector<double>> rows(const char* name, bool matrix) const;
+  /// Reads a list of lists of numbers. With `matrix`, these lists must have equal lengths, and at least one row and one column. With `nulls`, a null becomes NaN.
+  std::vector<std::vector<double>> rows(const char* name, bool matrix, bool nulls = false) const;
   /// Reads a list of lists of lists of numbers.
   std::vector<std::vector<std::vector<double>>> blocks(const char* name) const;
   std::string text(const char* name) const;

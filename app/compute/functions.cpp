@@ -11,6 +11,7 @@
 #include "envs/judge/agreement/agreement.hpp"
 #include "envs/rater/noise.hpp"
 #include "envs/rater/vote.hpp"
+#include "estimators/batch_forms.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/running_median.hpp"
 #include "estimators/weights.hpp"
@@ -64,6 +65,8 @@ std::string of_those_there(const std::vector<double>& rewards, Estimate estimate
 std::string advantage(const Arguments& a) {
   auto rewards = a.numbers_or_null("rewards", -any_number, any_number, false);
   EstimatorConfig c = named_estimator(a);
+  if (const std::string_view more = beside_group(c.form); !more.empty())
+    throw Refusal{"out_of_range", fmt::format("est: {} reads {}; `batch_advantage` takes a batch", estimator_word(c), more)};
   const int levels = read_formulas(a, c);
   read_conventions(a, c);
   read_level_values(a, rewards, c);
@@ -163,6 +166,37 @@ std::vector<Int> beside(const Arguments& a, const char* name, const Groups& grou
     all.push_back(static_cast<Int>(x));
   }
   return all;
+}
+
+/// Groups may differ in length: the shorter ones are filled up with missing rewards.
+std::string batch_advantage(const Arguments& a) {
+  const Groups groups = a.rows("groups", false, true);
+  EstimatorConfig c = named_estimator(a);
+  if (beside_group(c.form).empty())
+    throw Refusal{"out_of_range", fmt::format("est: {} reads one group at a time: `advantage` takes it", estimator_word(c))};
+  read_conventions(a, c);
+  read_level_values(a, joined_groups(groups), c);
+  const int levels = a.given("K") ? a.integer("K", 2, 1'000'000) : 10;
+  const auto lengths = beside<int>(a, "lengths", groups, 1e9);
+  const bool reads_lengths = row_of(c.form).reads == Reads::lengths;
+  if (reads_lengths != a.given("lengths"))
+    throw Refusal{reads_lengths ? "missing_argument" : "out_of_range", "lengths: opo needs the length of every response, and only opo reads it"};
+  if (std::find(lengths.begin(), lengths.end(), 0) != lengths.end()) throw Refusal{"out_of_range", "lengths: a response has one token or more"};
+  if (a.given("K") && (c.form != Form::bnpo || !c.values.empty())) throw Refusal{"out_of_range", "K: only bnpo without `values` reads it"};
+  std::size_t most = 0;
+  for (const auto& group : groups) most = std::max(most, group.size());
+  check_work(static_cast<double>(groups.size()) * static_cast<double>(most), 1e8, "batch_advantage");
+  std::vector<double> rewards(groups.size() * most, std::nan("")), out(rewards.size());
+  std::vector<int> filled(reads_lengths ? rewards.size() : 0, 1);
+  for (std::size_t g = 0, at = 0; g < groups.size(); at += groups[g++].size()) {
+    std::copy(groups[g].begin(), groups[g].end(), rewards.begin() + static_cast<std::ptrdiff_t>(g * most));
+    if (reads_lengths) std::copy_n(lengths.begin() + static_cast<std::ptrdiff_t>(at), groups[g].size(), filled.begin() + static_cast<std::ptrdiff_t>(g * most));
+  }
+  batch_advantages(c, levels, static_cast<int>(most), rewards, filled, out);
+  std::vector<double> batch;
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    batch.insert(batch.end(), out.begin() + static_cast<std::ptrdiff_t>(g * most), out.begin() + static_cast<std::ptrdiff_t>(g * most + groups[g].size()));
+  return json_groups(groups, batch);
 }
 
 std::string whiten(const Arguments& a) {
@@ -309,6 +343,7 @@ std::string sum_of_votes(const Arguments& a) {
 
 constexpr ComputeFunction functions[] = {
     {"advantage", texts::advantage, advantage},
+    {"batch_advantage", texts::batch_advantage, batch_advantage},
     {"odrpo", texts::odrpo, odrpo},
     {"odrpo_continuous", texts::odrpo_continuous, continuous},
     {"loo", texts::loo, loo},

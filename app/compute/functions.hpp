@@ -54,6 +54,14 @@ inline constexpr Argument advantage_takes[] = {
     {"norm", "for odrpo: the formula of N_k likewise", true},
     {"K", "whole number 1..1000000: K of the formulas, for those that read it", true},
 };
+inline constexpr Argument batch_takes[] = {
+    {"groups", "list of groups, each a list of rewards, null = missing; groups may differ in length"},
+    {"est", "opo, bnpo or shrunk: a word of `list estimators` that reads more than one group"},
+    {"lengths", "whole numbers from 1 in the shape of `groups`, for opo: the length of each response in tokens", true},
+    {"K", "whole number 2..1000000, 10 when absent, for bnpo without `values`: rewards 1..K are mapped to 0..1, others to the nearer end", true},
+    compat,
+    level_values,
+};
 inline constexpr Argument posterior_takes[] = {
     {"scores", "list of whole numbers 1..10: the scores of one group, of one vote each"},
     {"rater", "word of `list raters`: the judge that is believed in, and the world that it brings"},
@@ -178,6 +186,11 @@ inline constexpr FunctionText advantage{
     "rewards are levels. With `values` a score counts as its value, linear between levels, and the level k Delta_k = R_k - R_(k-1) times. "
     "A reward that is null is missing: the others are the group, and it gets 0.",
     "[formulas](estimators.md#estimators); `estimators/definition.cpp`"};
+inline constexpr FunctionText batch_advantage{
+    batch_takes, "lists in the shape of `groups`",
+    "The advantages of a whole batch under an estimator that reads more than the rewards of one group. A reward that is null is missing: the others are "
+    "the group, and it gets 0.",
+    "[formulas](estimators.md#estimators), [estimators.md](../estimators.md#the-batch-and-lengths-bnpo-shrunk-opo); `estimators/batch_forms.cpp`"};
 inline constexpr FunctionText odrpo{
     odrpo_takes, "list: one advantage for each reward",
     "A_i = sum over k = 1..K of w_k (1[r_i >= k] - mu_k) / (N_k + eps), mu_k = share of the group with r >= k. A level that nobody or "

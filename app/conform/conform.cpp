@@ -43,6 +43,8 @@ EstimatorConfig read_as(const ConformOptions& o) {
   if (config.corrected) fail(Exit::usage, "--as {}: corrected scores depend on a judge; they are `values` of the plain form, which `explain` and `compute` print", shown(o.as));
   if (config.posterior)
     fail(Exit::usage, "--as {}: posterior scores depend on a judge, and their prior on the batches before; what `export-estimator` writes is compared with `compute` instead", shown(o.as));
+  if (const std::string_view more = beside_group(config.form); !more.empty())
+    fail(Exit::usage, "--as {}: it reads {}, and groups are compared one by one; `compute` has the function batch_advantage", shown(o.as), more);
   if (const auto refusal = compat_refusal(config)) fail(Exit::usage, "--as {}: {}", shown(o.as), *refusal);
   set_form_keys(o.keys, config);
   if (o.whitened && !whitening_after(config).on) fail(Exit::usage, "--whitened: {} does not whiten the batch after {}", system, estimator_word(config));

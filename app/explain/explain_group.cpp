@@ -238,6 +238,8 @@ Explanation explain_group(const ExplainOptions& o) {
   const std::optional<double> floor = o.floor.empty() ? EstimatorConfig().floor : read_floor(o.floor);
   for (const auto& word : words) {
     EstimatorConfig config = read_estimator(word);
+    if (const std::string_view more = beside_group(config.form); !more.empty())
+      fail(Exit::usage, "--estimator {} reads {}: one group has no advantages of its own; `compute` has the function batch_advantage", word, more);
     if (row_of(config.form).basis == Basis::bit && !group.whole)
       fail(Exit::usage, "--estimator {} takes whole scores, and --rewards has others", word);
     config.median = rule;

@@ -119,6 +119,8 @@ struct Request {
 /// Refuses flags that have no effect on this estimator.
 void check_read(const ExportEstimatorOptions& o, const EstimatorConfig& c) {
   const std::string word = estimator_word(c);
+  if (const std::string_view more = beside_group(c.form); !more.empty())
+    refuse(fmt::format("{} reads {}, and a module is given one group of scores; `compute` has the function batch_advantage", word, more));
   const auto only_if = [&](bool read, bool given, std::string_view flag) {
     if (given && !read) refuse(fmt::format("{} has no effect: {} does not read it", flag, word));
   };

@@ -299,6 +299,9 @@ SeriesStyle style_of(const EstimatorConfig& config) {
     case Form::qae: return {sky, dash_dotted, sky};
     case Form::grpo_passk: return {green, dash_dotted, green};
     case Form::corpo: return {sky, dotted, sky};
+    case Form::opo: return {orange, dotted, orange};
+    case Form::bnpo: return {vermilion, dash_dotted, vermilion};
+    case Form::shrunk: return {sky, finely_dotted, sky};
     case Form::odrpo:
     case Form::odrpo_bitwise: break;
   }

@@ -245,6 +245,10 @@ void check_worlds(const Plan& plan, Diagnostics& errors) {
   for (const auto& env : plan.env)
     for (const auto& policy : plan.policy) check_pair(env, policy, errors);
   for (const auto& rater : plan.rater) check_judge(rater, bandit, toy_lm, errors);
+  for (const auto& estimator : plan.estimator)
+    if (row_of(estimator.config.form).reads == Reads::lengths && bandit)
+      errors.add(estimator.place, fmt::format("estimator {} weights rewards by the lengths of responses, and in the bandit all have one token", shown(estimator.name)),
+                 "reinforce, whose numbers these would be, or env = \"toy-lm\"");
   if (!toy_lm) return;
   if (plan.record.gradient > 0) errors.add({0, 1, 1}, "record.gradient is the bandit's: the toy language model has no exact gradient");
   for (const auto& env : plan.env) {

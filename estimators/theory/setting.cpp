@@ -23,6 +23,8 @@ std::vector<double> plain_values(int levels) {
 std::optional<std::string> theory_refusal(const TheorySetting& s) {
   const EstimatorConfig& c = s.estimator;
   if (needs_judge(c)) return std::string(c.posterior ? "posterior" : "corrected") + " estimators need a model of the judge: they are no function of the group's scores alone";
+  if (const std::string_view more = beside_group(c.form); !more.empty())
+    return estimator_word(c) + " reads " + std::string(more) + ": it is no function of the group's scores";
   if (reads_median(c) && c.median == MedianRule::running)
     return "the running median comes from earlier batches: it is no function of the group";
   if (auto why = compat_refusal(c)) return why;

@@ -28,6 +28,7 @@ TEST_CASE("every estimator and policy learns on the mixed rater, and its record 
     for (std::string_view word : whole_catalogue()) {
       const std::string name(word);
       INFO(name);
+      if (row_of(parse_estimator(name)->form).reads == Reads::lengths) continue;  // suites refuse it in the bandit
       const RunRecord r = run(small_run(policy, name.c_str()));
       REQUIRE(r.status == RunStatus::ok);
       CHECK(r.step.front() == 0);

@@ -126,6 +126,8 @@ std::string why_not_batched(const RunSpec& spec) {
   if (spec.rater.aggregate == Aggregate::expected) return "expected scores are not drawn";
   if (scores_of_response(spec.rater, spec.votes) > 1) return "the votes of a response stay apart, and the device keeps their aggregate";
   if (spec.policy.tilt > 0) return "a policy with a `tilt` starts on the CPU";
+  if (const std::string_view more = beside_group(spec.estimator.form); !more.empty())
+    return fmt::format("estimator {} reads {}, which is worked out on the CPU", spec.estimator_name, more);
   if (spec.estimator.posterior) return "posterior scores are worked out on the CPU";
   if (only_on_host(spec.estimator.form)) return fmt::format("estimator {} is worked out on the CPU", spec.estimator_name);
   if (spec.estimator.corrected || is_spaced(spec.estimator.values)) {

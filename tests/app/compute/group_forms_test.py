@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # gopo, arena, dgae, qae, grpo-passk and corpo of `compute` against formulas of this script's own: rationals, and roots of 40 digits. Groups of 1..64
-# members: whole scores with ties, constants, real rewards, missing scores, values of levels. grpo-passk also against figures of verl.
-# Usage: group_forms_test.py PROGRAM GROUPS_OF_VERL.csv
+# members: whole scores with ties, constants, real rewards, missing scores, values of levels. Also what verl's own functions answer: grpo, Dr. GRPO, rloo, grpo-passk, opo, reinforce++_baseline.
+# Usage: group_forms_test.py PROGRAM ADVANTAGES_OF_VERL.csv
 import csv, json, random, subprocess
 from decimal import Decimal, getcontext
 from fractions import Fraction
@@ -122,14 +122,31 @@ for request, answer in zip(requests, answers):
     check(off <= Decimal("1e-13") and len(wanted) == len(answer["out"]), f"{args}: {answer['out']}, expected {list(map(float, wanted))}")
 print(f"{len(requests)} groups: largest difference {worst:.1e}")
 
-# --- verl's figures, which are floats
-of_prompt = {}
+# --- verl's figures, which are floats: one group at a time, and the whole batch of a step where a function needs it
+batches = {}
 for row in csv.DictReader(open(checks.paths[0])):
-    of_prompt.setdefault((row["step"], row["prompt"]), []).append((float(row["score"]), float(row["grpo_passk"])))
-check(len(of_prompt) == 12, f"{len(of_prompt)} groups of verl")
-for key, group in of_prompt.items():
-    line = json.dumps({"id": 1, "fn": "advantage", "args": {"rewards": [score for score, _ in group], "est": "grpo-passk", "compat": "verl"}})
-    [answer] = [json.loads(x) for x in subprocess.run([checks.program, "compute"], input=line + "\n", capture_output=True, text=True).stdout.splitlines()]
-    for got, (_, wanted) in zip(answer["out"], group):
-        check(abs(got - wanted) <= 2e-6 * max(1, abs(wanted)), f"verl, step and prompt {key}: {got}, verl has {wanted}")
+    batches.setdefault(row["step"], {}).setdefault(row["prompt"], []).append(row)
+check([len(b) for b in batches.values()] == [4, 4, 4], f"groups of verl: {[len(b) for b in batches.values()]}")
+
+
+def ask(fn, **args):
+    line = json.dumps({"id": 1, "fn": fn, "args": args}) + "\n"
+    [answer] = [json.loads(x) for x in subprocess.run([checks.program, "compute"], input=line, capture_output=True, text=True).stdout.splitlines()]
+    return answer.get("out", answer)
+
+
+def column(batch, name, kind=float):
+    return [[kind(row[name]) for row in group] for group in batch.values()]
+
+
+for step, batch in batches.items():
+    scores, tokens = column(batch, "score"), column(batch, "length", int)
+    got = {name: [ask("advantage", rewards=group, est=est, compat="verl") for group in scores]
+           for name, est in {"grpo": "grpo", "dr-grpo": "reinforce", "rloo": "rloo", "grpo_passk": "grpo-passk"}.items()}
+    got["opo"] = ask("batch_advantage", groups=scores, lengths=tokens, est="opo", compat="verl")
+    got["reinforce_plus_plus_baseline"] = ask("whiten", groups=got["dr-grpo"], est="reinforce", compat="verl", tokens=tokens)
+    for name, groups in got.items():
+        for prompt, (have, wanted) in enumerate(zip(groups, column(batch, name), strict=True)):
+            for x, y in zip(have, wanted, strict=True):
+                check(abs(x - y) <= 2e-6 * max(1, abs(y)), f"verl, {name}, step {step}, prompt {prompt}: {x}, verl has {y}")
 checks.finish()

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "config/spec.hpp"
+#include "estimators/batch_forms.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/formula_text.hpp"
 #include "kernels/shared/judge_model.hpp"
@@ -23,7 +24,7 @@ RunSpec random_run(std::mt19937& g) {
   do {
     r.estimator = *parse_estimator(any(g, {"reinforce", "rloo", "grpo", "rank-grpo", "maxrl", "convex-reinforce", "odrpo(grpo)",
                                            "odrpo-linear(maxrl)", "odrpo-gini(grpo)", "odrpo-gini-median(maxrl)", "odrpo(maxrl)",
-                                           "max-at-k", "max-at-k-centred", "mc-grpo", "gopo", "arena", "dgae", "qae", "grpo-passk", "corpo", "corpo", "odrpo-bitwise(grpo)", "odrpo-bitwise(maxrl)"}));
+                                           "max-at-k", "max-at-k-centred", "mc-grpo", "gopo", "arena", "dgae", "qae", "grpo-passk", "corpo", "corpo", "bnpo", "shrunk", "odrpo-bitwise(grpo)", "odrpo-bitwise(maxrl)"}));
     r.estimator.compat = compat_words[g() % std::size(compat_words)].value;
     if (r.estimator.form == Form::odrpo) r.estimator.median = any(g, {MedianRule::lower, MedianRule::mid, MedianRule::upper});
     if (r.estimator.form == Form::maxrl) r.estimator.origin = any(g, {0, 1});
@@ -75,20 +76,24 @@ struct ByDefinition {
 ByDefinition advantages_of(const RunSpec& spec, const RewardBatch& b) {
   ByDefinition d;
   const int rollouts = spec.learn.rollouts;
+  const bool whole = row_of(spec.estimator.form).reads == Reads::batch;
+  Values all, of_batch(b.raw.size());
+  for (std::size_t k = 0; k < b.raw.size(); ++k) all.push_back(reward_of(b, k));
+  if (whole) batch_advantages(spec.estimator, spec.env.bandit.levels, rollouts, all, {}, of_batch);
   for (int group = 0; group < spec.learn.batch; ++group) {
     Values there;
     for (int i = 0; i < rollouts; ++i)
       if (const double r = reward_of(b, static_cast<std::size_t>(group * rollouts + i)); !std::isnan(r)) there.push_back(r);
     Values out(there.size());
-    advantages(spec.estimator, spec.env.bandit.levels, there, no_median, out);
+    if (!whole) advantages(spec.estimator, spec.env.bandit.levels, there, no_median, out);
     const bool equal = std::adjacent_find(there.begin(), there.end(), std::not_equal_to<>()) == there.end();
-    const bool dead = equal && (spec.estimator.form != Form::corpo || std::all_of(out.begin(), out.end(), [](double a) { return a == 0; }));
+    const bool dead = equal && (spec.estimator.form != Form::shrunk || there.empty()) && (spec.estimator.form != Form::corpo || std::all_of(out.begin(), out.end(), [](double a) { return a == 0; }));
     bool pivot = leaves_pivot(spec.estimator.form);  // is still to come
     for (int i = 0, next = 0; i < rollouts; ++i) {
       const bool missing = std::isnan(reward_of(b, static_cast<std::size_t>(group * rollouts + i)));
       const bool leaves = pivot && !missing && there[static_cast<std::size_t>(next)] == group_median(there, MedianRule::lower);
       if (leaves) pivot = false;
-      d.raw.push_back(missing ? 0 : out[static_cast<std::size_t>(next++)]);
+      d.raw.push_back(missing ? 0 : whole ? of_batch[static_cast<std::size_t>(group * rollouts + i)] : out[static_cast<std::size_t>(next++)]);
       d.mask.push_back(!missing && !leaves && !(dead && spec.learn.dead_groups == DeadGroups::drop));
     }
   }
@@ -112,7 +117,7 @@ Scale scale_of(const RunSpec& spec) {
     case Whiten::compat: break;
   }
   switch (spec.estimator.compat) {
-    case Compat::paper: return spec.estimator.form == Form::mc_grpo || spec.estimator.form == Form::corpo ? off : Scale{true, 0, 0, 0, 0};
+    case Compat::paper: return spec.estimator.form == Form::mc_grpo || spec.estimator.form == Form::corpo || row_of(spec.estimator.form).reads == Reads::batch ? off : Scale{true, 0, 0, 0, 0};
     case Compat::verl: return levels || spec.estimator.form == Form::reinforce ? Scale{true, 1, 0, 1e-8, 0} : off;
     case Compat::trl: return levels ? Scale{true, 1, 1e-4, 0, 0} : off;
     case Compat::nemo: return levels ? Scale{true, 1, 0, 0, 0} : spec.estimator.form == Form::reinforce ? Scale{true, 0, 0, 0, 1e-8} : off;

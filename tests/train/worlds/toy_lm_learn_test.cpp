@@ -127,6 +127,32 @@ TEST_CASE("toy-lm: whitening over tokens divides as whiten_ddof and whiten_eps s
   CHECK(worst({true, WhitenScale::added, 1, 0.0, WhitenUnit::token}) > 1e-2);
 }
 
+TEST_CASE("toy-lm: opo subtracts the mean by length, of the scores that are there") {
+  for (const bool missing : {false, true}) {
+    std::vector<std::string> set{"grid.estimator=opo", "learn.whiten=none"};
+    if (missing) set.insert(set.end(), {"rater.mixed.parse_failure=0.3", "rater.mixed.parse_policy=drop"});
+    Stepped s(set);
+    s.step();
+    const RewardBatch& b = s.state.step.batch;
+    const auto& length = s.state.policy.rollouts().length;
+    const std::size_t rollouts = static_cast<std::size_t>(s.suite.runs[0].learn.rollouts);
+    double largest = 0, of_lengths = 0;
+    for (std::size_t first = 0; first < b.score.size(); first += rollouts) {
+      double sum = 0, tokens = 0, plain = 0, count = 0;
+      for (std::size_t i = first; i < first + rollouts; ++i)
+        if (b.score[i] != no_score) sum += length[i] * b.score[i], tokens += length[i], plain += b.score[i], count += 1;
+      for (std::size_t i = first; i < first + rollouts; ++i) {
+        const double want = b.score[i] == no_score || count < 2 ? 0 : b.score[i] - sum / tokens;
+        CHECK(std::fabs(static_cast<double>(b.advantage[i]) - want) < 1e-6);
+        largest = std::fmax(largest, std::fabs(want));
+      }
+      if (count > 1) of_lengths = std::fmax(of_lengths, std::fabs(sum / tokens - plain / count));
+    }
+    CHECK(largest > 0.5);
+    CHECK(of_lengths > 0.01);  // and the plain mean is another
+  }
+}
+
 TEST_CASE("toy-lm: a step of SGD is theta + rate x gradient, with schedule and clip, of weights and of adapters") {
   for (const char* rank : {"policy.p.lora_rank=0", "policy.p.lora_rank=4"})
     for (const double clip : {0.0, 0.01}) {
