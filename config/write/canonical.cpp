@@ -105,7 +105,7 @@ constexpr std::pair<std::string_view, std::string_view> newer_keys[] = {
     {"env.difficulty", "easy"}, {"env.evaluated_prompts", "256"},  {"estimator.k", "2"}, {"estimator.kappa", "0.4"}, {"estimator.r_min", "1"},    {"rater.seconds_per_call", "unset"},
     {"rater.parallel", "1"},    {"rater.price_per_call", "unset"}, {"rater.order", "turn"}, {"rater.stop", "0"},
     {"rater.seconds", "unset"},   {"rater.prices", "unset"},
-    {"policy.tilt", "0"},          {"estimator.model", "rater"}, {"estimator.prior", "following"}, {"estimator.keep", "0.95"},
+    {"policy.tilt", "0"},          {"learn.max_batches", "10"}, {"estimator.model", "rater"}, {"estimator.prior", "following"}, {"estimator.keep", "0.95"},
     {"estimator.values", "unset"}, {"estimator.floor", "posterior"}, {"estimator.kind", "scores"}, {"estimator.state", "none"}};
 constexpr std::string_view deadline_key = "estimator.deadline";  // changes no number
 
