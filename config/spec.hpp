@@ -25,10 +25,11 @@ inline constexpr Word<Whiten> whiten_words[] = {
 };
 
 /// What happens to a group whose rewards are all equal (under corpo: and at least r_min).
-enum class DeadGroups { keep, drop };
+enum class DeadGroups { keep, drop, resample };
 inline constexpr Word<DeadGroups> dead_group_words[] = {
     {DeadGroups::keep, "keep", "its zeros take part in whitening, in the mean over rollouts and in the KL penalty"},
     {DeadGroups::drop, "drop", "it is left out of all three"},
+    {DeadGroups::resample, "resample", "other prompts are drawn in its place until the batch is full (DAPO's dynamic sampling); on the CPU"},
 };
 
 /// Config of [learn]: the training loop. The optimiser's keys are in the same section.
@@ -41,11 +42,13 @@ struct LearnConfig {
   int whiten_ddof = 0;    ///< whiten = "response", "token" or "scale": std divides by n - ddof
   double whiten_eps = 0;  ///< whiten = "response", "token" or "scale": added to the std
   DeadGroups dead_groups = DeadGroups::keep;
+  int max_batches = 10;   ///< dead_groups = "resample": most batches of prompts that one step draws
   int epochs = 1;         ///< updates on each batch of rollouts
   double ratio_clip = 0;  ///< PPO's clip of the ratio pi / pi_old; 0 = no clip
   OptimizerConfig optimizer;
 };
 inline constexpr OnlyIf whitening_only = word_is("whiten", whiten_words, {Whiten::response, Whiten::token, Whiten::scale});
+inline constexpr OnlyIf resample_only = word_is("dead_groups", dead_group_words, {DeadGroups::resample});
 inline constexpr OnlyIf epochs_only = above("epochs", 1, "with epochs = 1 the ratio is always 1");
 template <class V>
 void describe(V& v, LearnConfig& c) {
@@ -57,6 +60,7 @@ void describe(V& v, LearnConfig& c) {
   v.integer("whiten_ddof", c.whiten_ddof, 0, 1, "std divides by n - ddof", whitening_only);
   v.number("whiten_eps", c.whiten_eps, 0.0, 1.0, "added to the std", whitening_only);
   v.word("dead_groups", c.dead_groups, std::span<const Word<DeadGroups>>(dead_group_words), "groups whose rewards are all equal (under corpo: and at least r_min)");
+  v.integer("max_batches", c.max_batches, 1, 100, "batches of prompts that a step draws at most; then the run fails", resample_only);
   v.integer("epochs", c.epochs, 1, 64, "updates on each batch of rollouts");
   v.number("ratio_clip", c.ratio_clip, 0.0, 10.0, "PPO's clip of the ratio pi / pi_old; 0 = none", epochs_only);
   describe(v, c.optimizer);

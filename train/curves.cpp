@@ -22,6 +22,8 @@ constexpr Runs of_clips{[](const RunSpec& spec) { return spec.learn.ratio_clip >
 constexpr Runs of_gradients{[](const RunSpec& spec) { return spec.env.kind == WorldKind::bandit && spec.record.gradient > 0; },
                             "env bandit with `[record] gradient` above 0"};
 
+constexpr Runs of_resampling{[](const RunSpec& spec) { return spec.learn.dead_groups == DeadGroups::resample; }, "`dead_groups = \"resample\"`"};
+
 struct CurveRow {
   CurveText text;
   Runs runs;
@@ -38,7 +40,7 @@ constexpr CurveRow rows[] = {  // in the order of CurveId
     row("advantage_rms", "", "root mean square of the estimator's advantages in the batch, before whitening"),
     row("advantage_min", "", "smallest of them"),
     row("advantage_max", "", "largest of them"),
-    row("dead_groups", "share", "share of groups whose scores are all equal"),
+    row("dead_groups", "share", "share of groups whose scores are all equal; of a step that draws several batches, of all groups drawn"),
     row("dead_levels", "share", "share of levels 2..K (1..K where failures score 0) that all or none of a group reach, mean over groups"),
     row("clean", "share", "share of the held-out responses that violate no requirement", of_texts),
     row("length", "words", "mean length of the held-out responses", of_texts),
@@ -49,6 +51,7 @@ constexpr CurveRow rows[] = {  // in the order of CurveId
     row("gradient_cosine", "", "cosine of the batch's mean redrawn gradient with the exact gradient of its expected true quality",
         of_gradients),
     row("gradient_snr", "", "squared norm of the mean gradient over the variance of one redraw", of_gradients),
+    row("rollouts", "rollouts", "rollouts of all steps so far, those of dropped groups too", of_resampling),
 };
 static_assert(std::size(rows) == all_curves);
 

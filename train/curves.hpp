@@ -26,6 +26,7 @@ enum class CurveId {
   clipped,
   gradient_cosine,
   gradient_snr,
+  rollouts,
   count
 };
 inline constexpr int all_curves = static_cast<int>(CurveId::count);

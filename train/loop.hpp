@@ -1,5 +1,7 @@
 // Trains a run of any world: the training loop, its step, and the interface that a world's run W must have.
 #pragma once
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -8,9 +10,11 @@
 #include <vector>
 
 #include "kernels/shared/clock.hpp"
+#include "kernels/system/fail.hpp"
 #include "results/store/record.hpp"
 #include "train/checkpoint/checkpoint.hpp"
 #include "train/final_values.hpp"
+#include "train/kept_groups.hpp"
 #include "train/prompt_batch.hpp"
 #include "train/run_record.hpp"
 #include "train/schedule/run_steps.hpp"
@@ -24,6 +28,8 @@ struct StepState {
   PromptOrder order;
   RewardBatch batch;
   std::vector<std::uint32_t> prompt{};  ///< [B] indices of the batch's prompts
+  KeptGroups kept{};                    ///< of the present step, if it draws several batches
+  double rollouts = 0;                  ///< of all steps so far, those of dropped groups too; counted if steps draw several batches
   double clipped = 0, updates = 0;      ///< since the last record: sum over updates of the share of rollouts that are clipped; number of updates
   double seconds[stage_count] = {};     ///< spent in each stage since the last record
 };
@@ -34,6 +40,48 @@ struct StepUse {
   bool recorded = false;  ///< the step is recorded: also take the measures that only records need
   bool last = false;      ///< this is the last step that updates the policy
 };
+
+/// True if steps of the run draw prompts until the batch is full of groups that teach.
+inline bool resamples(const RunSpec& spec) { return spec.learn.dead_groups == DeadGroups::resample; }
+
+/// Begins to draw the prompts of a step.
+inline void begin_drawing(const RunSpec& spec, StepState& step) {
+  if (resamples(spec)) step.order.begin_drawing();
+  step.batch.drawn_groups = step.batch.drawn_dead = 0;
+}
+/// Draws the prompts of a batch of step t; false if a resampling step finds too few that it has not drawn.
+inline bool next_prompts(const RunSpec& spec, const RandomStages& random, int t, StepState& step) {
+  if (resamples(spec)) return step.order.draw(random, spec.run_key, step.prompt.data());
+  step.order.choose(random, spec.run_key, t, step.prompt.data());
+  return true;
+}
+
+/// Keeps the groups of the drawn batch that teach, and draws batches until there are enough for one. The first of them become the batch. Failure
+/// `runs_failed` if max_batches or the world's prompts are not enough.
+template <class W>
+void fill_batch(W& run, int t) {
+  const RunSpec& spec = *run.problem->spec;
+  const std::atomic<bool> never{false};  // a step that has drawn more than one batch is finished
+  StepState& step = run.step;
+  const auto batch = static_cast<std::size_t>(spec.learn.batch);
+  step.kept.clear();
+  for (int draws = 1;; ++draws) {
+    const std::vector<std::size_t> teaching = teaching_groups(spec, step.batch);
+    step.batch.drawn_groups += spec.learn.batch, step.batch.drawn_dead += static_cast<double>(batch - teaching.size());
+    run.each_by_prompt([&](auto&... arrays) { step.kept.add(teaching, batch, arrays...); });
+    if (step.kept.count() >= batch) break;
+    const bool most = draws == spec.learn.max_batches;
+    if (most || !run.draw_prompts(t))
+      fail(Exit::runs_failed, "step {}: the scores of {} of {} groups are all equal, and a batch needs {} others: {}", t, step.batch.drawn_dead,
+           step.batch.drawn_groups, batch, most ? fmt::format("max_batches = {}", draws) : "the world has no more prompts for another draw");
+    run.sample_rollouts(t);
+    run.score_rollouts(t, never);
+  }
+  step.rollouts += step.batch.drawn_groups * spec.learn.rollouts;
+  step.order.end_drawing();
+  run.each_by_prompt([&](auto&... arrays) { step.kept.restore(arrays...); });
+  run.read_batch(t);
+}
 
 /// Takes step t = 0, 1, … of a run. The stages are members of `run`, called in this order; `W::step` is its StepState. Returns false when
 /// score_rollouts saw `stop`. The step can then be taken again with the same result; its seconds are not counted.
@@ -50,6 +98,7 @@ bool train_step(W& run, int t, const StepUse& use, const std::atomic<bool>& stop
     std::copy_n(before, stage_count, run.step.seconds);
     return false;
   }
+  if (const RunSpec& spec = *run.problem->spec; resamples(spec) && t < spec.learn.steps) fill_batch(run, t);
   clock.lap(stage_rater);
   run.estimate_advantages();
   clock.lap(stage_estimator);
@@ -65,7 +114,11 @@ bool train_step(W& run, int t, const StepUse& use, const std::atomic<bool>& stop
 }
 
 /// A run between two steps. W, a world's run, is made from its problem (const while it trains). Besides the stages of train_step it has:
+///   const Problem* problem;
 ///   StepState step;
+///   bool draw_prompts(int t);                             draws the batch's prompts; of a resampling run others than those drawn in this step, if there are
+///   void each_by_prompt(f);                           calls f(arrays...) for the arrays [B][…] of prompts, responses and scores; of a resampling run
+///   void read_batch(int t);                           reads prompts and responses that each_by_prompt() changed, for update_policy()
 ///   std::string begin(stop);                          called before the first step; returns why the run cannot be trained ("stopped" too), or ""
 ///   bool evaluate(int t, stop);                       computes slowly what record_policy needs; false = `stop` was set, and nothing changed
 ///   bool ends_slowly();                               true if the last evaluation takes so long that a stop should interrupt it too
@@ -103,6 +156,7 @@ struct Run {
     world.keep(archive);
     if (world.step.batch.median) archive(*world.step.batch.median);
     if (world.step.batch.posterior) archive(*world.step.batch.posterior);
+    if (resamples(*world.problem->spec)) archive(world.step.order.used, world.step.rollouts);
     archive(world.step.clipped, world.step.updates, std::span<double>(world.step.seconds));
     archive(final_reward.sum, final_reward.batches, collapse);
     archive(record.step, record.seconds);
@@ -147,6 +201,7 @@ void record_batch(Run<W>& run, const RunSpec& spec) {
   add_batch(run.record, spec, summarise(spec, step.batch), run.world.batch_truth());
   run.world.record_batch(run.record);
   add_value(run.record, spec, CurveId::clipped, step.updates > 0 ? step.clipped / step.updates : __builtin_nan(""));
+  add_value(run.record, spec, CurveId::rollouts, step.rollouts);
   step.clipped = step.updates = 0;
   clock.lap(stage_record);
 }
@@ -199,6 +254,7 @@ RunRecord train_loop(const typename W::Problem& problem, const std::atomic<bool>
   close_record(run->record, spec, run->world.headroom(run->record), run->final_reward.mean(), run->collapse, run->world.judge_calls(),
                run->world.by_judge);
   run->world.add_final_values(run->record);
+  if (resamples(spec)) run->record.finals.push_back({"rollouts", run->world.step.rollouts});
   return std::move(run->record);
 }
 

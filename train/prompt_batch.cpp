@@ -6,6 +6,7 @@
 #include "config/spec.hpp"
 #include "envs/toy_lm/rate_texts.hpp"
 #include "estimators/batch_forms.hpp"
+#include "estimators/group/entries.hpp"
 #include "kernels/random.hpp"
 
 namespace odrpo {
@@ -15,13 +16,34 @@ PromptOrder::PromptOrder(int prompts, int batch) : batch_(batch), per_epoch_(pro
   word_.resize((static_cast<std::size_t>(prompts) + 3) / 4 * 4);
 }
 
-void PromptOrder::choose(const RandomStages& random, std::uint64_t key, int t, std::uint32_t* prompt) {
-  if (const int epoch = t / per_epoch_; epoch != epoch_) {
-    epoch_ = epoch;
-    const std::uint32_t n = static_cast<std::uint32_t>(order_.size()), nobody = 0;
-    random.fill(word_.data(), key, Purpose::order, static_cast<std::uint32_t>(epoch), &nobody, 1, 0, static_cast<int>(word_.size() / 4));
-    shuffle(order_.data(), n, [&](std::uint32_t i) { return word_[i]; });
+void PromptOrder::shuffle_for(const RandomStages& random, std::uint64_t key, int epoch) {
+  if (epoch == epoch_) return;
+  epoch_ = epoch;
+  const std::uint32_t n = static_cast<std::uint32_t>(order_.size()), nobody = 0;
+  random.fill(word_.data(), key, Purpose::order, static_cast<std::uint32_t>(epoch), &nobody, 1, 0, static_cast<int>(word_.size() / 4));
+  shuffle(order_.data(), n, [&](std::uint32_t i) { return word_[i]; });
+}
+
+void PromptOrder::begin_drawing() {
+  next_ = used, drawn_ = 0;
+  is_drawn_.assign(order_.size(), 0);
+}
+
+bool PromptOrder::draw(const RandomStages& random, std::uint64_t key, std::uint32_t* prompt) {
+  const std::int64_t prompts = std::ssize(order_);
+  if (order_.size() - drawn_ < static_cast<std::size_t>(batch_)) return false;
+  for (int found = 0; found < batch_; ++next_) {
+    shuffle_for(random, key, static_cast<int>(next_ / prompts));
+    const std::uint32_t p = order_[static_cast<std::size_t>(next_ % prompts)];
+    if (is_drawn_[p]) continue;
+    is_drawn_[p] = 1, prompt[found++] = p;
   }
+  drawn_ += static_cast<std::size_t>(batch_);
+  return true;
+}
+
+void PromptOrder::choose(const RandomStages& random, std::uint64_t key, int t, std::uint32_t* prompt) {
+  shuffle_for(random, key, t / per_epoch_);
   const auto first = order_.begin() + (t % per_epoch_) * batch_;
   std::copy(first, first + batch_, prompt);
 }
@@ -214,10 +236,22 @@ SeenSum sum_seen(const RewardBatch& b) {
   return with_rewards(b, [](const auto& rewards) { return sum_of(rewards); });
 }
 
+std::vector<std::size_t> teaching_groups(const RunSpec& spec, const RewardBatch& b) {
+  std::vector<std::size_t> groups;
+  const int size = spec.learn.rollouts * b.kind.votes;
+  with_rewards(b, [&](const auto& seen) {
+    for (std::size_t g = 0; g < static_cast<std::size_t>(spec.learn.batch); ++g)
+      if (!dead(range_of(seen.data() + g * static_cast<std::size_t>(size), size), b.estimator.view().taught_below)) groups.push_back(g);
+  });
+  return groups;
+}
+
 DeadShares dead_shares(const RunSpec& spec, const RewardBatch& b) {
-  return with_rewards(b, [&](const auto& rewards) {
+  DeadShares shares = with_rewards(b, [&](const auto& rewards) {
     return dead_shares(rewards.data(), spec.learn.batch, spec.learn.rollouts * b.kind.votes, b.kind.levels, b.kind.lowest, b.estimator.view().taught_below);
   });
+  if (b.drawn_groups > 0) shares.groups = b.drawn_dead / b.drawn_groups;
+  return shares;
 }
 
 }  // namespace odrpo

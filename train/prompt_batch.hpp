@@ -25,8 +25,22 @@ class PromptOrder {
   /// Writes the prompts of step t's batch to prompt[batch]. `key`: the run's random key. Steps of one epoch, one after another, share one shuffle.
   void choose(const RandomStages& random, std::uint64_t key, int t, std::uint32_t* prompt);
 
+  // Of steps that draw several batches (dead_groups = "resample"): the shuffles of all epochs, one after another, are one sequence.
+
+  /// Begins a step: nothing is drawn yet, and the sequence goes on where the last finished step left it.
+  void begin_drawing();
+  /// Writes the next prompts of the sequence that this step has not drawn to prompt[batch]. False if so many are not left.
+  bool draw(const RandomStages& random, std::uint64_t key, std::uint32_t* prompt);
+  /// Ends a step: what it drew is used up.
+  void end_drawing() { used = next_; }
+  std::int64_t used = 0;  ///< prompts of the sequence that finished steps drew or passed over
+
  private:
+  void shuffle_for(const RandomStages& random, std::uint64_t key, int epoch);
   int batch_, per_epoch_, epoch_ = -1;
+  std::int64_t next_ = 0;  // of the sequence, in the present step
+  std::size_t drawn_ = 0;  // in the present step
+  std::vector<std::uint8_t> is_drawn_;  // [prompts]
   std::vector<std::uint32_t> order_, word_;
 };
 
@@ -56,6 +70,7 @@ struct RewardBatch {
   std::vector<double> floor{};                ///< [B] floor_squared() (estimators/estimator.hpp) of each group's divisor
   std::vector<float> of_vote{};               ///< [B][G][N] advantages of votes; empty when votes are no members of a group
   OutsideCall outside{};                      ///< of an estimator that is another program
+  double drawn_groups = 0, drawn_dead = 0;    ///< groups that the latest step drew, and how many of them are dead; 0 if it draws no more than a batch
   std::vector<int> first_judge{};             ///< [B] judge who answers the first call about a prompt's responses; empty if not needed
 
   const std::uint8_t* mask_or_null() const { return mask.empty() ? nullptr : mask.data(); }
@@ -87,7 +102,10 @@ struct SeenSum {
 };
 SeenSum sum_seen(const RewardBatch& b);
 
-/// Returns the shares of groups and levels that give no gradient (DeadShares). Each vote that a response keeps counts as a score of the group.
+/// The groups of the batch that are not dead.
+std::vector<std::size_t> teaching_groups(const RunSpec& spec, const RewardBatch& b);
+
+/// Returns the shares of groups and levels that give no gradient (DeadShares), of a step that draws several batches the share of all groups drawn. Each vote that a response keeps counts as a score of the group.
 DeadShares dead_shares(const RunSpec& spec, const RewardBatch& b);
 
 }  // namespace odrpo

@@ -113,6 +113,16 @@ void check_learning(const Node* learn, const Plan& plan, Diagnostics& errors) {
                fmt::format("a batch of {} prompts does not fit into env {} with {} prompts (a prompt appears at most once in a batch)",
                            largest, shown(env.name), fewest));
   }
+  if (may_be(plan.learn_axes, "dead_groups", plan.learn.dead_groups, dead_group_words, DeadGroups::resample)) {
+    for (const auto& env : plan.env) {
+      const auto prompts = values_of(env.axes, "prompts", env.config.prompts());
+      if (const auto fewest = *std::min_element(prompts.begin(), prompts.end()); fewest < 2 * largest)
+        errors.add(env.place, fmt::format("dead_groups = \"resample\" draws other prompts in the place of some, and env {} with {} has no second batch of {}",
+                                          shown(env.name), counted(fewest, "prompt"), largest));
+    }
+    if (plan.record.gradient > 0)
+      errors.add(place_of(learn, "dead_groups"), "record.gradient redraws the responses of a batch, and dead_groups = \"resample\" would draw other prompts too");
+  }
   // a subset of k responses must leave out at least one
   const auto sizes = values_of(plan.learn_axes, "rollouts", plan.learn.rollouts);
   const auto fewest = *std::min_element(sizes.begin(), sizes.end());

@@ -109,6 +109,9 @@ const char* who_lacks(const ValueWord& value, const Plan& plan) {
     case ValueNeeds::call_price:
       if (!models_cost(plan, "price_per_call", &JudgeCost::priced)) return "no rater of the grid has";
       break;
+    case ValueNeeds::resampling:
+      if (!may_be(plan.learn_axes, "dead_groups", plan.learn.dead_groups, dead_group_words, DeadGroups::resample)) return "no run has";
+      break;
   }
   return "";
 }

@@ -109,7 +109,7 @@ constexpr std::pair<std::string_view, std::string_view> newer_keys[] = {
     {"estimator.gini_floor", "0.1"}, {"estimator.gini_factor", "4"}, {"estimator.gini_power", "0.5"}, {"estimator.gini_decay", "2"},    {"rater.seconds_per_call", "unset"},
     {"rater.parallel", "1"},    {"rater.price_per_call", "unset"}, {"rater.order", "turn"}, {"rater.stop", "0"},
     {"rater.seconds", "unset"},   {"rater.prices", "unset"},
-    {"policy.tilt", "0"},          {"estimator.model", "rater"}, {"estimator.prior", "following"}, {"estimator.keep", "0.95"},
+    {"policy.tilt", "0"},          {"learn.max_batches", "10"}, {"estimator.model", "rater"}, {"estimator.prior", "following"}, {"estimator.keep", "0.95"},
     {"estimator.values", "unset"}, {"estimator.floor", "posterior"}, {"estimator.kind", "scores"}, {"estimator.state", "none"}};
 constexpr std::string_view deadline_key = "estimator.deadline";  // changes no number
 

@@ -30,6 +30,16 @@ RowMemory row_memory(PolicyKind kind, int prompts, int batch, int epochs) {
   return {static_cast<int>(std::min<long>(absence, longest_memory)), absence > longest_memory};
 }
 
+namespace {
+
+// Of batches that are no passes over all prompts, any row can stay unvisited for any time.
+RowMemory row_memory(PolicyKind kind, const PolicyShape& shape, int epochs) {
+  if (kind == PolicyKind::linear || shape.in_passes) return row_memory(kind, shape.prompts, shape.batch, epochs);
+  return {longest_memory, true};
+}
+
+}  // namespace
+
 RatioLimits ratio_limits(double clip) {
   if (clip > 0) return {static_cast<float>(1.0 - clip), static_cast<float>(1.0 + clip)};
   return {0.0f, std::numeric_limits<float>::max()};
@@ -40,7 +50,7 @@ SoftmaxPolicy::SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const Op
       shape_(shape),
       config_(config),
       stages_(policy_stages(isa)),
-      scalars_(config, steps, row_memory(kind, shape.prompts, shape.batch, epochs).updates) {
+      scalars_(config, steps, row_memory(kind, shape, epochs).updates) {
   const std::size_t batch_cells = static_cast<std::size_t>(shape.batch) * shape.width;
   row_width_ = tabular() ? shape.width : (shape.features + 31) / 32 * 32;
   const std::size_t rows = tabular() ? shape.prompts : 1;
@@ -53,7 +63,7 @@ SoftmaxPolicy::SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const Op
   std::fill(bias_.begin() + shape.actions, bias_.end(), padding);
   if (tabular()) {
     for (std::size_t r = 0; r < rows; ++r) std::copy(bias_.begin(), bias_.end(), theta_.begin() + r * row_width_);
-    if (adam() && row_memory(kind, shape.prompts, shape.batch, epochs).overdue) visited_at_.resize(scalars_.remember() + 1);
+    if (adam() && row_memory(kind, shape, epochs).overdue) visited_at_.resize(scalars_.remember() + 1);
   } else {
     logits_.resize(batch_cells);
   }
@@ -131,6 +141,21 @@ void SoftmaxPolicy::forward(int t, const std::uint32_t* prompt) {
   if (tabular()) return stages_.softmax(theta_.data(), prompt_.data(), shape_.batch, shape_.width, rows_);
   stages_.linear_logits(shape_.feature, theta_.data(), bias_.data(), prompt_.data(), shape_.batch, shape_.features, shape_.width,
                         logits_.data());
+  stages_.softmax(logits_.data(), nullptr, shape_.batch, shape_.width, rows_);
+}
+
+void SoftmaxPolicy::look_at(const std::uint32_t* prompt) {
+  step_ += 1;  // all updates so far are pending for the update to come
+  std::vector<float> now = tabular() ? std::vector<float>(static_cast<std::size_t>(shape_.batch) * shape_.width) : theta_;
+  const int count = static_cast<int>(visits_.size());
+  for (int i = 0; i < count; ++i) visits_[i] = visit(tabular() ? prompt[i] : 0u, static_cast<std::uint32_t>(i));
+  if (adam()) catch_up(visits_.data(), count, now.data());
+  else if (tabular())
+    for (int i = 0; i < count; ++i)
+      std::copy_n(&theta_[static_cast<std::size_t>(prompt[i]) * shape_.width], shape_.width, &now[static_cast<std::size_t>(i) * shape_.width]);
+  step_ -= 1;
+  if (tabular()) return stages_.softmax(now.data(), nullptr, shape_.batch, shape_.width, rows_);
+  stages_.linear_logits(shape_.feature, now.data(), bias_.data(), prompt, shape_.batch, shape_.features, shape_.width, logits_.data());
   stages_.softmax(logits_.data(), nullptr, shape_.batch, shape_.width, rows_);
 }
 

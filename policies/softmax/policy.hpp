@@ -18,6 +18,7 @@ struct PolicyShape {
   int batch, rollouts;
   int features = 0;
   const float* feature = nullptr;
+  bool in_passes = true;  ///< batches are taken from passes over all prompts, each at most once in a pass
 };
 
 /// A row's pending steps (Adam steps not yet applied to it) are kept for `updates` updates after its last visit. `overdue`: rows can stay
@@ -55,6 +56,8 @@ class SoftmaxPolicy {
 
   /// Begins update t = 0, 1, …: applies earlier updates to the batch's prompts (shape.batch different ones), computes their softmax.
   void forward(int t, const std::uint32_t* prompt);
+  /// Computes the softmax of these prompts for sample(), before forward() has begun the next update; the policy itself stays as it is.
+  void look_at(const std::uint32_t* prompt);
   /// Samples action[b][i] of rollout i to prompt b of the batch, from the random words word[b][blocks][4] (counter blocks of 4 words).
   void sample(const std::uint32_t* word, int blocks, std::uint16_t* action) const;
   /// Saves pi(a_i) of the batch's rollouts as pi_old, at least smallest_probability, for later epochs on the same rollouts.

@@ -91,6 +91,7 @@ struct TransformerTrainer {
   std::function<const NetWeights&()> weights;
   std::function<TransformerState()> state;
   std::function<void(int updates_done)> restored;
+  std::function<void(const std::uint16_t* prompt, int prompts, const Rollouts& given)> read{};  ///< makes them the present rollouts, as if just sampled; CPU only
 };
 
 /// Inputs from which a TransformerTrainer is made.
@@ -123,7 +124,10 @@ TransformerTrainer trainer_of(std::shared_ptr<T> of) {
 
 /// Makes a TransformerTrainer on the CPU.
 inline TransformerTrainer cpu_trainer(const TransformerTraining& t, Isa isa) {
-  return trainer_of(std::make_shared<TransformerPolicy>(t.config, t.shape, t.prompts, t.per_prompt, t.optimizer, t.updates, t.start, isa));
+  const auto policy = std::make_shared<TransformerPolicy>(t.config, t.shape, t.prompts, t.per_prompt, t.optimizer, t.updates, t.start, isa);
+  TransformerTrainer trainer = trainer_of(policy);
+  trainer.read = [policy](const std::uint16_t* prompt, int prompts, const Rollouts& given) { policy->read(prompt, prompts, given, true); };
+  return trainer;
 }
 
 }  // namespace odrpo

@@ -71,13 +71,14 @@ std::string table_spec_lines(const TableSpec& spec);
 // Words for the values of a run that a table can show. Each is a column of the result file, or computed from one.
 
 /// What a suite must set so that its runs have a value. (For values of the toy language model see of_texts().)
-enum class ValueNeeds { nothing, gradient, call_seconds, call_price };
+enum class ValueNeeds { nothing, gradient, call_seconds, call_price, resampling };
 constexpr const char* needs_text(ValueNeeds needs) {
   switch (needs) {
     case ValueNeeds::nothing: break;
     case ValueNeeds::gradient: return "`gradient` above 0 in [record] and an env of base bandit";
     case ValueNeeds::call_seconds: return "`seconds_per_call` in [rater.NAME]";
     case ValueNeeds::call_price: return "`price_per_call` in [rater.NAME]";
+    case ValueNeeds::resampling: return "`dead_groups` = \"resample\" in [learn]";
   }
   return "";
 }
@@ -128,6 +129,7 @@ inline constexpr ValueWord value_words[] = {
      ValueNeeds::call_seconds},
     {"judge-cost", "judge_cost", 1, "", false,
      "price of the judge's calls of the whole training, in the unit of the rater's price_per_call", false, false, ValueNeeds::call_price},
+    {"rollouts", "rollouts", 1, "", false, "rollouts of the whole training, those of dropped groups too", false, false, ValueNeeds::resampling},
 };
 
 /// Start of the names of values that are computed when a file is read, one for each of its estimators. Their columns have these names.

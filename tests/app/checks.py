@@ -69,6 +69,11 @@ def suite(name, more="", **keys):
     return f"{name}.toml"
 
 
+def of_one_group(words):
+    """Of the words of `list estimators` those that are functions of the scores of one group."""
+    return [w for w in words if not w.startswith(("posterior", "corrected")) and w not in ("opo", "bnpo", "shrunk")]
+
+
 def gate(*arguments, environment={}, seconds=300):
     return subprocess.run([program, "gate", *arguments], capture_output=True, timeout=seconds, env={**clean, **environment}, stdin=subprocess.DEVNULL)
 

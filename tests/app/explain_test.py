@@ -1,7 +1,7 @@
 # `explain` against arithmetic of its own: text and JSON, every estimator and convention, width. Usage: explain_test.py PATH/TO/odrpo-bench
 import json, math, subprocess
 
-from checks import call, check, finish, flowed, near, program
+from checks import call, check, finish, flowed, near, of_one_group, program
 from reference import advantages
 
 
@@ -101,7 +101,7 @@ check(learn["steps"] == 1000 and learn["kl"] == 0.001 and learn["schedule"] == "
 words = [e["word"] for e in listing["estimators"]["entries"]]
 posterior = [w for w in words if w.startswith("posterior(")]
 corrected = [w for w in words if w.startswith("corrected(")]
-words = [w for w in words if w not in posterior + corrected]
+words = of_one_group(words)
 systems = [w["word"] for k in listing["estimators"]["keys"] if k["key"] == "compat" for w in k["words"]]
 every = [a for w in words for a in ("--estimator", w)]
 check(len(words) >= 14 and len(systems) >= 9, f"too few words: {words}, {systems}")

@@ -282,7 +282,7 @@ TEST_CASE("a key that needs another one is refused where it is idle in all runs,
   CHECK(check_section<RaterConfig>() == 16);
   CHECK(check_section<PolicyConfig>() == 3);
   CHECK(check_section<EstimatorConfig>() == 20);
-  CHECK(check_section<LearnConfig>() == 7);
+  CHECK(check_section<LearnConfig>() == 8);
   CHECK(check_section<TableConfig>() == 3);
 }
 

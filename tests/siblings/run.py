@@ -226,7 +226,7 @@ std::string table_sibling(const TableModel& table) { return "sibling: " + joined
         {
             "estimators/estimator.hpp": (
                 "its `Form` and its row of `form_rows` (a new divisor: also `estimators/weights.hpp` or `estimators/group/group.hpp`, and "
-                "`estimators/definition.cpp`)",
+                "`estimators/definition.cpp`; one that reads the whole batch: `estimators/batch_forms.cpp`)",
                 [
                     ("odrpo, odrpo_bitwise };", "sibling, "),
                     ("    {.form = Form::rank_grpo,", """    {.form = Form::sibling,

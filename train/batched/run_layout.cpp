@@ -119,6 +119,7 @@ device::Layout make_layout(const RunSpec& spec) {
 
 std::string why_not_batched(const RunSpec& spec) {
   if (spec.estimator.outside != Outside::none) return fmt::format("estimator {} is another program or library", spec.estimator_name);
+  if (spec.learn.dead_groups == DeadGroups::resample) return "prompts in the place of dead groups are drawn on the CPU";
   if (spec.env.kind == WorldKind::toy_lm) return why_not_batched_toy_lm(spec);
   if (spec.rater.sampling == Sampling::draws && panel_size(spec.rater.noise) > 1) return "the judges of a panel answer one by one";
   if (bills_by_judge(spec)) return "the calls of each judge are counted, and the device does not know who answers";

@@ -17,7 +17,7 @@ namespace odrpo {
 namespace {
 
 PolicyShape policy_shape(const RunSpec& spec, const BanditWorld& w) {
-  return {w.prompts, w.actions, w.width, spec.learn.batch, spec.learn.rollouts, w.features, w.feature.empty() ? nullptr : w.feature.data()};
+  return {w.prompts, w.actions, w.width, spec.learn.batch, spec.learn.rollouts, w.features, w.feature.empty() ? nullptr : w.feature.data(), !resamples(spec)};
 }
 
 }  // namespace
@@ -92,13 +92,20 @@ BanditRun::BanditRun(const Problem& p)
 void BanditRun::choose_prompts(int t) {
   begin_batch(step.batch);
   step.batch.outside.step = t;
-  step.order.choose(*problem->random, problem->spec->run_key, t, step.prompt.data());
+  begin_drawing(*problem->spec, step);
+  draw_prompts(t);
+}
+
+bool BanditRun::draw_prompts(int t) {
+  if (!next_prompts(*problem->spec, *problem->random, t, step)) return false;
   for (std::size_t b = 0; b < step.batch.first_judge.size(); ++b)
     step.batch.first_judge[b] = judge_in_turn(problem->spec->run_key, step.prompt[b], 0, panel_size(problem->spec->rater.noise));
+  return true;
 }
 
 void BanditRun::sample_rollouts(int t) {
-  policy.forward(first_update(t), step.prompt.data());
+  if (resamples(*problem->spec) && t < problem->spec->learn.steps) policy.look_at(step.prompt.data());
+  else policy.forward(first_update(t), step.prompt.data());
   draw_actions(t, Draws::training());
 }
 
@@ -203,7 +210,8 @@ double BanditRun::batch_truth() const {
 
 double BanditRun::judge_calls() const {
   const RunSpec& spec = *problem->spec;
-  return problem->rated->stop > 0 ? calls_so_far * calls_per_vote(spec.rater) : bandit_judge_calls(spec);
+  if (problem->rated->stop > 0) return calls_so_far * calls_per_vote(spec.rater);
+  return resamples(spec) ? step.rollouts * spec.votes * calls_per_vote(spec.rater) : bandit_judge_calls(spec);
 }
 
 GradientQuality gradient_quality(BanditRun& run, int t) {

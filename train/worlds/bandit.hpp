@@ -69,6 +69,12 @@ struct BanditRun {
   explicit BanditRun(const Problem& problem);
 
   void choose_prompts(int t);
+  bool draw_prompts(int t);
+  template <class F>
+  void each_by_prompt(F f) {
+    f(step.prompt, action, step.batch.score, step.batch.reward, step.batch.first_judge);
+  }
+  void read_batch(int t) { policy.forward(first_update(t), step.prompt.data()); }
   void sample_rollouts(int t);
   bool score_rollouts(int t, const std::atomic<bool>& stop);
   void estimate_advantages();

@@ -148,13 +148,28 @@ ToyLmRun::ToyLmRun(const Problem& p)
 void ToyLmRun::choose_prompts(int t) {
   begin_batch(step.batch);
   step.batch.outside.step = t;
-  step.order.choose(*problem->random, problem->spec->run_key, t, step.prompt.data());
+  begin_drawing(*problem->spec, step);
+  draw_prompts(t);
+}
+
+void ToyLmRun::copy_prompt_tokens() {
   for (std::size_t b = 0; b < step.prompt.size(); ++b)
     std::copy_n(&problem->prompt_tokens[static_cast<std::size_t>(step.prompt[b]) * toy_prompt_tokens], toy_prompt_tokens,
                 &prompt_token[b * toy_prompt_tokens]);
+}
+
+bool ToyLmRun::draw_prompts(int t) {
+  if (!next_prompts(*problem->spec, *problem->random, t, step)) return false;
+  copy_prompt_tokens();
   for (std::size_t b = 0; b < step.batch.first_judge.size(); ++b)
     step.batch.first_judge[b] =
         judge_in_turn(problem->spec->run_key, problem->prompts[step.prompt[b]].index, 0, panel_size(problem->spec->rater.noise));
+  return true;
+}
+
+void ToyLmRun::read_batch(int) {
+  copy_prompt_tokens();
+  policy.read(prompt_token.data(), problem->spec->learn.batch, drawn);
 }
 
 void ToyLmRun::sample_rollouts(int t) {
@@ -162,6 +177,7 @@ void ToyLmRun::sample_rollouts(int t) {
   const auto word = token_words(*problem->random, spec.run_key, Purpose::action, t, step.prompt,
                                 spec.learn.rollouts * problem->world.config.response_tokens);
   policy.sample(prompt_token.data(), word.data());
+  if (resamples(spec)) drawn = policy.rollouts();
 }
 
 void ToyLmRun::score_text(const Text& text, std::size_t at, std::uint32_t word, std::uint32_t t, std::uint32_t rollout) {

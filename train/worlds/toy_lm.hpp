@@ -73,6 +73,7 @@ struct ToyLmRun {
   TextRater rater;
   std::vector<std::uint16_t> prompt_token;  ///< [B][8]
   std::vector<std::uint32_t> rating_word;   ///< [B][G, rounded up to 4] random words for scores
+  Rollouts drawn;                           ///< the latest responses; only of a run that resamples
   std::vector<Verdict> verdict;             ///< [B][G] the truth about each response
   double judge_calls_so_far = 0;            ///< expected calls of the steps so far
   CallsByJudge by_judge{};                  ///< expected calls of each judge so far, if the bill depends on who answers; else empty
@@ -82,6 +83,13 @@ struct ToyLmRun {
   explicit ToyLmRun(const Problem& problem);
 
   void choose_prompts(int t);
+  bool draw_prompts(int t);
+  template <class F>
+  void each_by_prompt(F f) {
+    f(step.prompt, drawn.token, drawn.length, verdict, step.batch.score, step.batch.reward, step.batch.first_judge);
+  }
+  void read_batch(int t);
+  void copy_prompt_tokens();  ///< of the batch's prompts
   void sample_rollouts(int t);
   bool score_rollouts(int t, const std::atomic<bool>& stop);  ///< checks `stop`, since a judge's distributions can take long to make
   /// Scores the batch's response number `at` in step t. It is response number `rollout` to its prompt. `word`: its random word.

@@ -21,7 +21,7 @@ struct Range {
   double lo, hi;
 };
 constexpr Range final_ranges[] = {
-    {"step_time_median", 0, infinity}, {"judge_calls", 0, infinity},   {"judge_seconds", 0, infinity}, {"judge_cost", 0, infinity},   {modelled_seconds, 0, infinity},
+    {"step_time_median", 0, infinity}, {"judge_calls", 0, infinity},   {"judge_seconds", 0, infinity}, {"judge_cost", 0, infinity},   {"rollouts", 0, infinity}, {modelled_seconds, 0, infinity},
     {"collapse_step", 0, infinity}, {"collapsed", 0, 1},            {"recovered", 0, 1},           {"grounding", 0, 1},
     {"start_grounding", 0, 1},      {"instructions", 0, 1},         {"start_instructions", 0, 1},  {"held_out", 0, 1},
     {"win_rate", 0, 1},             {"win_rate_length_controlled", 0, 1}, {"gradient_cosine", -1.000001, 1.000001},
@@ -29,7 +29,7 @@ constexpr Range final_ranges[] = {
 };
 constexpr Range curve_ranges[] = {{"dead_groups", 0, 1}, {"dead_levels", 0, 1},   {"clean", 0, 1},         {"missing", 0, 1},
                                   {"clipped", 0, 1},     {"advantage_rms", 0, infinity}, {"gradient_norm", 0, infinity}, {"length", 0, infinity},
-                                  {"repeats", 0, infinity}, {"gradient_cosine", -1.000001, 1.000001}};
+                                  {"repeats", 0, infinity}, {"rollouts", 0, infinity}, {"gradient_cosine", -1.000001, 1.000001}};
 
 std::string out_of_range(std::span<const Range> ranges, std::string_view name, double value) {
   if (!(std::abs(value) <= largest_value)) return fmt::format("its {} is {:g}", name, value);

@@ -19,7 +19,7 @@ def words(kind):
     return [entry["word"] for entry in json.loads(checks.call("list", kind, "--json"))[kind]["entries"]]
 
 
-WORDS = [word for word in words("estimators") if not word.startswith(("posterior", "corrected"))]
+WORDS = checks.of_one_group(words("estimators"))
 SYSTEMS = words("compat")
 OWN = {"arena": {"ddof": 1, "eps": 1e-6}, "dgae": {"eps": 1e-4}, "grpo-passk": {"ddof": 1, "eps": 1e-6}}  # keys whose default is the form's own
 VALUES = [0.5, 2, 3, 3.25, 7, 20, 20.5, 31, 60, 100]

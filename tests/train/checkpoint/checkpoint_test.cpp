@@ -35,6 +35,7 @@ TEST_CASE("toy-lm: a run stopped again and again ends with the same bits", "[slo
       {"grid.estimator=[window, moving]", "grid.votes=4", "rater.mixed.aggregate=mean", "record.every=12"},
       {"grid.estimator=window", "rater.mixed.parse_policy=drop", "rater.mixed.parse_failure=0.3", "learn.dead_groups=drop"},
       {"rater.mixed.parse_policy=resample", "rater.mixed.parse_failure=0.3", "rater.mixed.json_broken=0.2"},
+      {"learn.dead_groups=resample", "learn.max_batches=50", "env.toy-lm.prompts=200", "learn.epochs=2", "learn.kl=0.01", "record.every=3"},
       {"grid.votes=5", "rater.mixed.stop=2", "rater.mixed.parse_failure=0.3"},
       {"grid.estimator=[window, moving]", "grid.votes=3", "rater.mixed.aggregate=fraction", "rater.mixed.parse_failure=0.3"},
       {"grid.estimator=[posterior(grpo), moments]", "suite.seeds=2", "record.every=5"},
@@ -125,6 +126,8 @@ prior = "moments"
       {"grid.rater=panel-essays", "grid.votes=6", "rater.panel-essays.stop=[0, 3]", "rater.panel-essays.prices=[1, 2, 4, 16]"},
       {"rater.mixed.parse_policy=drop", "rater.mixed.parse_failure=0.3", "learn.dead_groups=drop"},
       {"policy.tabular.tilt=[0, 0.7]", "learn.lr=[0, 0.1]", "record.gradient=2"},
+      {"learn.dead_groups=resample", "env.bandit.prompts=700", "learn.steps=200", "rater.mixed.parse_policy=drop", "rater.mixed.parse_failure=0.5"},
+      {"learn.dead_groups=resample", "env.bandit.prompts=100", "grid.policy=linear", "grid.votes=5", "rater.mixed.stop=2", "record.every=1"},
       {"grid.policy=linear", "policy.linear.tilt=1.5", "learn.optimizer=[adam, sgd]", "record.gradient=2"},
       {"grid.estimator=window", "grid.votes=5", "rater.mixed.aggregate=fraction", "record.gradient=3", "learn.epochs=2"},
   };

@@ -49,7 +49,8 @@ RunSpec random_run(std::mt19937& g) {
   r.learn.whiten = any(g, {Whiten::none, Whiten::response, Whiten::token, Whiten::scale, Whiten::compat});
   r.learn.whiten_ddof = any(g, {0, 1});
   r.learn.whiten_eps = any(g, {0.0, 0.5});
-  r.learn.dead_groups = any(g, {DeadGroups::keep, DeadGroups::drop});
+  r.learn.dead_groups = any(g, {DeadGroups::keep, DeadGroups::drop, DeadGroups::resample});
+  if (r.learn.dead_groups == DeadGroups::resample) r.env.bandit.prompts = 12 * r.learn.batch, r.learn.max_batches = 12;
   r.learn.epochs = any(g, {1, 3});
   r.learn.ratio_clip = any(g, {0.0, 0.1});
   r.learn.optimizer.kind = any(g, {OptimizerKind::adam, OptimizerKind::sgd});
@@ -182,7 +183,7 @@ TEST_CASE("steps of random runs are what their definitions say, from the scores 
   CAPTURE(seed);
   std::mt19937 g(seed);
   int dropped = 0, clipped = 0, moved = 0, undecided = 0;
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < 420; ++round) {
     const RunSpec spec = random_run(g);
     const LearnConfig& learn = spec.learn;
     INFO(round << ' ' << estimator_formula(spec.estimator) << " whiten " << static_cast<int>(learn.whiten) << " epochs " << learn.epochs);
