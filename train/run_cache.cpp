@@ -2,7 +2,6 @@
 #include "train/run_cache.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <deque>
 #include <limits>
@@ -134,10 +133,6 @@ class SharedEstimator {
   double groups_ = 0;
 };
 
-std::string corrected_key(const RunSpec& spec) {
-  return fmt::format("{} levels {} votes {} values {}", canonical_fields(believed_rater(spec)), spec.env.levels(), spec.votes,
-                     fmt::join(spec.estimator.values, " "));
-}
 std::shared_ptr<const CorrectedScores> correct(const RunSpec& spec) {
   CorrectedJudge judge = correct_judge(spec);
   if (judge.scores.score.empty()) throw Failure(Exit::limits, estimator_word(spec.estimator) + ": " + *judge.refusal);
@@ -202,7 +197,7 @@ std::shared_ptr<const WarmStart> RunCache::warm_start(const std::string& key, co
 
 std::shared_ptr<const BatchEstimator> RunCache::estimator(const RunSpec& spec, Isa isa, bool look_up) {
   EstimatorConfig form = form_of(spec.estimator);
-  if (spec.estimator.corrected) form = corrected_form(spec.estimator, *state_->corrected.get(corrected_key(spec), [&] { return correct(spec); }));
+  if (spec.estimator.corrected) form = corrected_form(spec.estimator, *state_->corrected.get(correction_key(spec), [&] { return correct(spec); }));
   const std::string key =
       fmt::format("{} {} levels {} group {}", estimator_word(form), canonical_fields(form), spec.env.levels(), group_size(spec));
   const RewardKind kind = reward_kind(spec);

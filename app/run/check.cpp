@@ -1,6 +1,5 @@
 // Prints the grid of a suite, all its settings and its estimated cost, and trains nothing: `odrpo-bench check`.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iostream>
@@ -132,8 +131,9 @@ constexpr double rounding_of_bias = 1e-9;  // levels; a smaller bias is rounding
 struct CorrectedLine {
   std::string judge;  // "mixed", or "mixed, model veto"
   int votes;
+  double seconds;
   std::set<std::string> estimators;
-  CorrectedScores scores;
+  CorrectedScores scores;  // empty: they take too long for this command
   std::optional<CorrectionBias> bias;  // none: the rater has no channel
 };
 
@@ -145,13 +145,13 @@ std::vector<CorrectedLine> corrected_lines(const Suite& suite) {
     const RunSpec run = suite.runs[i];
     if (!run.estimator.corrected) continue;
     const std::string judge = run.rater_name + (run.model ? ", model " + run.estimator.model : "");
-    const auto [at, is_new] = met.try_emplace(fmt::format("{} {} {} {} {} {} {}", judge, canonical_fields(run.rater), run.votes, static_cast<int>(run.env.kind), run.env.levels(),
-                                                            static_cast<int>(run.env.bandit.quality), fmt::join(run.estimator.values, " ")),
-                                               lines.size());
+    const auto [at, is_new] = met.try_emplace(fmt::format("{} {} {} {} {}", judge, canonical_fields(run.rater), correction_key(run),
+                                                          static_cast<int>(run.env.kind), static_cast<int>(run.env.bandit.quality)),
+                                              lines.size());
     if (is_new) {
-      CorrectedScores scores = correct_judge(run).scores;
-      const auto bias = correction_bias(run, scores);
-      lines.push_back({judge, run.votes, {}, std::move(scores), bias});
+      lines.push_back({judge, run.votes, correction_seconds(run), {}, {}, {}});
+      CorrectedLine& line = lines.back();
+      if (line.seconds <= most_correction_seconds) line.scores = correct_judge(run).scores, line.bias = correction_bias(run, line.scores);
     }
     lines[at->second].estimators.insert(run.estimator_name);
   }
@@ -161,6 +161,11 @@ std::vector<CorrectedLine> corrected_lines(const Suite& suite) {
 void print_corrected(const std::vector<CorrectedLine>& lines) {
   if (!lines.empty()) fmt::print("\ncorrected scores\n");
   for (const CorrectedLine& line : lines) {
+    if (line.scores.score.empty()) {
+      fmt::print("  rater {}, {}: {}\n    made when a run begins, in about {}\n", line.judge, counted(line.votes, "vote"), joined(line.estimators),
+                 seconds_text(line.seconds));
+      continue;
+    }
     std::vector<std::string> scores;
     for (std::size_t k = 0; k < line.scores.score.size(); ++k) scores.push_back(fmt::format("{} -> {:.4g}", k + 1, line.scores.score[k]));
     fmt::print("  rater {}, {}: {}\n    {}\n    condition number {:.3g}; ", line.judge, counted(line.votes, "vote"), joined(line.estimators),
@@ -231,7 +236,8 @@ void print_json(const Suite& suite, const Cost& cost, int jobs, const ChosenDevi
     out["cost"]["judge"] = judge;
   }
   for (const CorrectedLine& line : corrected_lines(suite)) {
-    Json one = {{"judge", line.judge}, {"votes", line.votes}, {"estimators", line.estimators}, {"scores", line.scores.score}, {"condition", line.scores.condition}};
+    Json one = {{"judge", line.judge}, {"votes", line.votes}, {"estimators", line.estimators}, {"seconds", line.seconds}};
+    if (!line.scores.score.empty()) one["scores"] = line.scores.score, one["condition"] = line.scores.condition;
     if (line.bias) one["bias"] = {{"levels", line.bias->levels}, {"between", line.bias->between}, {"kinds", line.bias->kinds}};
     out["corrected"].push_back(one);
   }

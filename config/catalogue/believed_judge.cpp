@@ -1,8 +1,13 @@
 // Takes a run's rater with the noise of its model, and corrects scores for the channel of that judge.
 #include "config/catalogue/believed_judge.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "config/spec.hpp"
+#include "config/write/canonical.hpp"
 #include "envs/bandit/believed.hpp"
+#include "envs/rater/distribution_table.hpp"
 #include "envs/toy_lm/rate_texts.hpp"
 
 namespace odrpo {
@@ -41,6 +46,18 @@ CorrectedJudge correct_judge(const EstimatorConfig& estimator, const RaterConfig
 }
 
 CorrectedJudge correct_judge(const RunSpec& spec) { return correct_judge(spec.estimator, believed_rater(spec), spec.env.levels(), spec.votes); }
+
+std::string correction_key(const RunSpec& spec) {
+  return fmt::format("{} levels {} votes {} values {}", canonical_fields(believed_rater(spec)), spec.env.levels(), spec.votes,
+                     fmt::join(spec.estimator.values, " "));
+}
+
+double correction_seconds(const RunSpec& spec) {
+  const RaterConfig rater = believed_rater(spec);
+  if (channel_refusal(rater, spec.votes)) return 0;
+  return static_cast<double>(prompt_traits(rater).size() * response_traits(rater).size()) * spec.env.levels() *
+         aggregate_seconds(rater, spec.env.levels(), spec.votes);
+}
 
 std::optional<CorrectionBias> correction_bias(const RunSpec& spec, const CorrectedScores& scores) {
   const RaterConfig rater = rater_with(spec, std::nullopt);

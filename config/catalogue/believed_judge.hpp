@@ -25,8 +25,14 @@ CorrectedJudge correct_judge(const EstimatorConfig& estimator, const RaterConfig
 /// As correct_judge(), for the judge that the run's estimator believes in.
 CorrectedJudge correct_judge(const RunSpec& spec);
 
+/// A text that is equal for runs whose judge is corrected alike. The estimated seconds of correct_judge() on one core.
+std::string correction_key(const RunSpec& spec);
+double correction_seconds(const RunSpec& spec);
+/// A suite is loaded without correcting judges for which it would take longer; what cannot be corrected is then refused when it trains.
+inline constexpr double most_correction_seconds = 2;
+
 /// How far the corrected scores of a run are off in the mean, over its rater's own channel and the qualities of its world, in steps of
-/// `per_level` (1 where they are whole levels). Nullopt where the rater has no channel.
+/// 1/4 level (1 where they are whole levels). Nullopt where the rater has no channel. Takes a few times as long as correct_judge().
 std::optional<CorrectionBias> correction_bias(const RunSpec& spec, const CorrectedScores& scores);
 
 }  // namespace odrpo

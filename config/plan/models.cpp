@@ -160,7 +160,7 @@ void check_corrected(const Plan& plan, const RunGrid& runs, Diagnostics& errors)
   std::set<std::string> met;
   for (const std::size_t i : runs.first_of_each({GridPart::env, GridPart::rater, GridPart::estimator, GridPart::votes})) {
     const RunSpec run = runs[i];
-    if (!run.estimator.corrected) continue;
+    if (!run.estimator.corrected || correction_seconds(run) > most_correction_seconds) continue;
     const std::optional<std::string> why = correct_judge(run).refusal;
     if (!why) continue;
     const auto of = [&](const auto& variant) { return variant.name == run.estimator_name; };

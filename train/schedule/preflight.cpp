@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/catalogue/believed_judge.hpp"
 #include "config/catalogue/catalogue.hpp"
 #include "config/catalogue/env_config.hpp"
 #include "config/spec.hpp"
@@ -57,7 +58,10 @@ std::string estimator_text(const RunSpec& run) {
 }
 
 // Returns a text that is equal for runs that share a model of the judge; empty for runs without one.
-std::string model_text(const RunSpec& run) { return run.estimator.posterior ? belief_of(run).key : ""; }
+std::string model_text(const RunSpec& run) {
+  if (run.estimator.corrected) return "corrected " + correction_key(run);
+  return run.estimator.posterior ? belief_of(run).key : "";
+}
 
 // Counts different texts by hashes of 64 bits. Two of 10^6 texts collide with a probability of 3e-8; then an estimate lacks one
 // distribution, world or estimator.
@@ -165,6 +169,7 @@ Cost total_cost(const Suite& suite, int jobs) {
       rated.add(rated_bytes(run.env.bandit, run.rater, run.votes), suite.seeds);
     }
     const bool new_model = models.is_new(all.first, run);
+    if (new_model && run.estimator.corrected) total.cpu_seconds += correction_seconds(run);
     if (run.estimator.posterior) {
       const std::size_t choice = suite.runs.choice(all.first, {env, rater, estimator, votes});
       asked[choice] += cost.judge_calls / run.votes * static_cast<double>(all.runs);
