@@ -1,7 +1,5 @@
 // Trains a run of any world: the training loop, its step, and the interface that a world's run W must have.
 #pragma once
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -10,7 +8,6 @@
 #include <vector>
 
 #include "kernels/shared/clock.hpp"
-#include "kernels/system/fail.hpp"
 #include "results/store/record.hpp"
 #include "train/checkpoint/checkpoint.hpp"
 #include "train/final_values.hpp"
@@ -71,9 +68,7 @@ void fill_batch(W& run, int t) {
     run.each_by_prompt([&](auto&... arrays) { step.kept.add(teaching, batch, arrays...); });
     if (step.kept.count() >= batch) break;
     const bool most = draws == spec.learn.max_batches;
-    if (most || !run.draw_prompts(t))
-      fail(Exit::runs_failed, "step {}: the scores of {} of {} groups are all equal, and a batch needs {} others: {}", t, step.batch.drawn_dead,
-           step.batch.drawn_groups, batch, most ? fmt::format("max_batches = {}", draws) : "the world has no more prompts for another draw");
+    if (most || !run.draw_prompts(t)) refuse_to_fill(spec, step.batch, t, most);
     run.sample_rollouts(t);
     run.score_rollouts(t, never);
   }

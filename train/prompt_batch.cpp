@@ -1,6 +1,8 @@
 // Chooses each batch's prompts in shuffled order, and estimates the advantages of its rewards.
 #include "train/prompt_batch.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "config/spec.hpp"
@@ -8,6 +10,7 @@
 #include "estimators/batch_forms.hpp"
 #include "estimators/group/entries.hpp"
 #include "kernels/random.hpp"
+#include "kernels/system/fail.hpp"
 
 namespace odrpo {
 
@@ -244,6 +247,11 @@ std::vector<std::size_t> teaching_groups(const RunSpec& spec, const RewardBatch&
       if (!dead(range_of(seen.data() + g * static_cast<std::size_t>(size), size), b.estimator.view().taught_below)) groups.push_back(g);
   });
   return groups;
+}
+
+void refuse_to_fill(const RunSpec& spec, const RewardBatch& batch, int t, bool most) {
+  fail(Exit::runs_failed, "step {}: the scores of {} of {} groups are all equal, and a batch needs {} others: {}", t, batch.drawn_dead, batch.drawn_groups,
+       spec.learn.batch, most ? fmt::format("max_batches = {}", spec.learn.max_batches) : "the world has no more prompts for another draw");
 }
 
 DeadShares dead_shares(const RunSpec& spec, const RewardBatch& b) {

@@ -104,6 +104,9 @@ SeenSum sum_seen(const RewardBatch& b);
 
 /// The groups of the batch that are not dead.
 std::vector<std::size_t> teaching_groups(const RunSpec& spec, const RewardBatch& b);
+/// Ends a run whose step t finds too few groups that teach: Failure `runs_failed`. `most`: it has drawn max_batches batches; else there are no
+/// more prompts.
+[[noreturn]] void refuse_to_fill(const RunSpec& spec, const RewardBatch& batch, int t, bool most);
 
 /// Returns the shares of groups and levels that give no gradient (DeadShares), of a step that draws several batches the share of all groups drawn. Each vote that a response keeps counts as a score of the group.
 DeadShares dead_shares(const RunSpec& spec, const RewardBatch& b);

@@ -72,7 +72,7 @@ int EstimatorComparison::explained_groups(const EstimatorVariant& variant, Inclu
   return count;
 }
 
-/// How far the answers are from a variant, whatever their scale and offset: mean over groups of 1 - |correlation|, and a little of the mean relative difference.
+/// How far the answers are from a variant, whatever their scale, sign and offset: mean over groups of 1 - |correlation|, and a little of the mean relative difference.
 double EstimatorComparison::distance(const EstimatorVariant& variant) const {
   double sum = 0, count = 0;
   for (const AnsweredBatch& a : asked_) {
@@ -81,14 +81,17 @@ double EstimatorComparison::distance(const EstimatorVariant& variant) const {
     for (std::size_t g = 0; g < a.question.groups(); ++g) {
       const auto want = a.question.group(expected, g), got = a.question.group(a.answer, g);
       const double mean = group_mean(want), answered_mean = group_mean(got);
-      double both = 0, own = 0, other = 0, gap = 0, size = 0;
+      double both = 0, own = 0, other = 0, product = 0, wanted_size = 0, answered_size = 0;
       for (std::size_t i = 0; i < want.size(); ++i) {
         both += (want[i] - mean) * (got[i] - answered_mean), own += (want[i] - mean) * (want[i] - mean), other += (got[i] - answered_mean) * (got[i] - answered_mean);
-        gap += (want[i] - got[i]) * (want[i] - got[i]), size += want[i] * want[i];
+        product += want[i] * got[i], wanted_size += want[i] * want[i], answered_size += got[i] * got[i];
       }
       ++count;
       if (!std::isfinite(both) || own == 0 || other == 0) sum += 1;
-      else sum += (1 - std::fabs(both) / std::sqrt(own * other)) + 0.01 * gap / (gap + size);
+      else {
+        const double gap = std::max(0.0, wanted_size + answered_size - 2 * std::fabs(product));  // of the answers or their opposites
+        sum += (1 - std::fabs(both) / std::sqrt(own * other)) + 0.01 * gap / (gap + wanted_size);
+      }
     }
   }
   return count > 0 ? sum / count : 1;
