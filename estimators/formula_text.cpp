@@ -57,6 +57,7 @@ std::string whitening_text(const Whitening& w) {
 std::string single_text(const EstimatorConfig& c) {
   const Convention row = convention_of(c);
   if (row.centre == Centre::floored) return std::string(is_spaced(c.values) ? "R_r" : "r") + " - max(" + (is_spaced(c.values) ? "R_r" : "r") + ", " + shortest(c.r_min) + ")";
+  if (c.form == Form::shrunk) return std::string(is_spaced(c.values) ? "R_r" : "r") + " - mean of the other prompts' means";
   if (row.single == Single::zero) return "0";
   const bool bits = row_of(c.form).basis == Basis::bit;
   const bool weighted = c.form == Form::odrpo && (c.weight != Weight::uniform || by_formula(c)), over = row.single == Single::over_eps;

@@ -51,7 +51,7 @@ constexpr CurveRow rows[] = {  // in the order of CurveId
     row("gradient_cosine", "", "cosine of the batch's mean redrawn gradient with the exact gradient of its expected true quality",
         of_gradients),
     row("gradient_snr", "", "squared norm of the mean gradient over the variance of one redraw", of_gradients),
-    row("rollouts", "rollouts", "rollouts of all steps so far, those of dropped groups too", of_resampling),
+    row("drawn_rollouts", "rollouts", "rollouts of all steps so far, those of dropped groups too", of_resampling),
 };
 static_assert(std::size(rows) == all_curves);
 

@@ -249,7 +249,7 @@ RunRecord train_loop(const typename W::Problem& problem, const std::atomic<bool>
   close_record(run->record, spec, run->world.headroom(run->record), run->final_reward.mean(), run->collapse, run->world.judge_calls(),
                run->world.by_judge);
   run->world.add_final_values(run->record);
-  if (resamples(spec)) run->record.finals.push_back({"rollouts", run->world.step.rollouts});
+  if (resamples(spec)) run->record.finals.push_back({"drawn_rollouts", run->world.step.rollouts});
   return std::move(run->record);
 }
 

@@ -257,6 +257,7 @@ Explanation explain_group(const ExplainOptions& o) {
     config.values = group.level_values;
     if (values_refusal(config)) config.values.clear();
     values_used = values_used || !config.values.empty();
+    if (const auto why = formula_refusal(config, group.levels)) fail(Exit::usage, "--estimator {}: {}", word, *why);
     if (config.corrected)
       if (const auto why = correction_refusal(config, group.corrected)) fail(Exit::usage, "--estimator {}: {}", word, *why);
     group.estimators.push_back(under_each(config, systems, group, given));

@@ -39,6 +39,8 @@ RaterConfig believed_rater(const RunSpec& spec) { return rater_with(spec, spec.m
 CorrectedJudge correct_judge(const EstimatorConfig& estimator, const RaterConfig& rater, int levels, int votes) {
   CorrectedJudge out;
   out.refusal = channel_refusal(rater, votes);
+  if (!out.refusal && !estimator.values.empty() && std::ssize(estimator.values) != levels)
+    out.refusal = fmt::format("{} values of {} levels", estimator.values.size(), levels);
   if (out.refusal) return out;
   out.scores = corrected_scores(mean_channel(level_channels(rater, levels, votes)), estimator.values);
   out.refusal = correction_refusal(estimator, out.scores);

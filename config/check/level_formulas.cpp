@@ -16,7 +16,7 @@ namespace odrpo {
 namespace {
 
 // How many combinations of a grid, and how many levels of their groups, are looked at.
-constexpr int most_combinations = 20'000;
+constexpr int most_checked_combinations = 20'000;
 constexpr long most_looked_at = 4'000'000;
 
 bool has_formula(const EstimatorConfig& c) { return !c.weight_formula.empty() || !c.norm_formula.empty(); }
@@ -45,7 +45,7 @@ void check_formulas(const Node& root, const Plan& plan, Diagnostics& errors) {
   const RunGrid runs(plan);
   std::set<std::string> seen, refused;
   long work = most_looked_at;
-  int left = most_combinations;
+  int left = most_checked_combinations;
   for (const std::size_t i : runs.first_of_each({GridPart::env, GridPart::rater, GridPart::estimator, GridPart::votes, GridPart::learn})) {
     if (--left < 0 || work < 0) return;
     const RunSpec spec = runs[i];

@@ -2,6 +2,7 @@
 #include "estimators/theory/field.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -215,11 +216,12 @@ std::optional<std::string> objective_refusal(const EstimatorConfig& c, int membe
   if (const auto why = theory_refusal({c, plain_values(2), members}); why && !(median == median && c.median == MedianRule::running))
     return why;
   if (only_centres(c)) return std::nullopt;
+  if (convention_of(c).centre == Centre::floored)
+    return "the scalar objective of " + estimator_word(c) + ", E[r] - E[max(mean of the group, r_min)], is no sum over levels";
   const Basis basis = row_of(c.form).basis;
   if (basis != Basis::level && basis != Basis::bit)
     return "there is no scalar objective for K > 2: " + estimator_word(c) +
-           (convention_of(c).centre == Centre::floored ? " subtracts the mean or r_min, so its field has a curl where r_min is above the lowest value"
-            : convention_of(c).divisor == Divisor::quarter_range ? " ranks all levels at once, so its field has a curl"
+           (convention_of(c).divisor == Divisor::quarter_range ? " ranks all levels at once, so its field has a curl"
                                                                : " divides by a statistic of all levels at once, so its field has a curl");
   // M = 2 is an exception: at every level that only one of the two reaches, their lower median is below the level
   if (by_group_median(c, median) && (members > 2 || c.median != MedianRule::lower || !reads_median(c.weight) || !c.norm_formula.empty()))
@@ -237,6 +239,7 @@ double level_potential(const EstimatorConfig& c, int level, int members, double 
   const std::vector<double> tail = tails(members, reach);
   double sum = 0;
   for (std::size_t x = 0; x < t.size(); ++x) sum += (t[x] - u[x]) * tail[x];
+  if (!std::isfinite(sum)) throw Failure(Exit::limits, estimator_word(c) + " has no finite value at level " + std::to_string(level));
   return sum / group;
 }
 

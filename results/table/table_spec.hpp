@@ -129,7 +129,7 @@ inline constexpr ValueWord value_words[] = {
      ValueNeeds::call_seconds},
     {"judge-cost", "judge_cost", 1, "", false,
      "price of the judge's calls of the whole training, in the unit of the rater's price_per_call", false, false, ValueNeeds::call_price},
-    {"rollouts", "rollouts", 1, "", false, "rollouts of the whole training, those of dropped groups too", false, false, ValueNeeds::resampling},
+    {"drawn-rollouts", "drawn_rollouts", 1, "", false, "rollouts of the whole training, those of dropped groups too", false, false, ValueNeeds::resampling},
 };
 
 /// Start of the names of values that are computed when a file is read, one for each of its estimators. Their columns have these names.

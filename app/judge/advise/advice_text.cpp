@@ -219,7 +219,7 @@ std::string legend_text(const Advice& a, const AdviceQuestion& q) {
 std::string export_command(const Advice& a, const AdviceQuestion& q, const AdviceInput& in) {
   const AdviceChoice& choice = a.report[a.advised].from.choice;
   const auto& [name, config] = q.estimators[choice.estimator];
-  if (choice.rule == VoteRule::fraction) return "";
+  if (choice.rule == VoteRule::fraction || !beside_group(config.form).empty()) return "";
   if (!needs_judge(config)) return fmt::format("odrpo-bench export-estimator --estimator '{}' -o estimator.py", name);
   return fmt::format("odrpo-bench export-estimator {} --estimator '{}'{}{} -o estimator.py",
                      !in.found.empty() || needs_file(choice, in) ? "judge.toml" : file_word(in.name), name,

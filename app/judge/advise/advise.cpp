@@ -74,6 +74,7 @@ NamedEstimator estimator_named(const std::string& word, const AdviceQuestion& qu
   using Estimators = CatalogueOf<EstimatorConfig>;
   const auto found = Estimators::find(word);
   if (!found) fail(Exit::usage, "--estimators: there is no estimator \"{}\"{}", word, did_you_mean(word, Estimators::words()));
+  if (found->config.corrected) fail(Exit::usage, "--estimators: {}: no advice trains corrected scores, which have another channel for each rule and number of votes; `run` does", found->word);
   const std::string suite = fmt::format(
       "[suite]\nname = \"advise\"\nseed = 1\nseeds = 1\n[grid]\nrater = [\"a\", \"b\"]\nestimator = [\"{}\"]\nvotes = [{}]\n"
       "[rater.a]\nbase = \"mixed\"\n[rater.b]\nbase = \"mixed\"\naggregate = \"mean\"\n[learn]\nrollouts = [{}]\n",

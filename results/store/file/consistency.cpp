@@ -21,7 +21,7 @@ struct Range {
   double lo, hi;
 };
 constexpr Range final_ranges[] = {
-    {"step_time_median", 0, infinity}, {"judge_calls", 0, infinity},   {"judge_seconds", 0, infinity}, {"judge_cost", 0, infinity},   {"rollouts", 0, infinity}, {modelled_seconds, 0, infinity},
+    {"step_time_median", 0, infinity}, {"judge_calls", 0, infinity},   {"judge_seconds", 0, infinity}, {"judge_cost", 0, infinity},   {"drawn_rollouts", 0, infinity}, {modelled_seconds, 0, infinity},
     {"collapse_step", 0, infinity}, {"collapsed", 0, 1},            {"recovered", 0, 1},           {"grounding", 0, 1},
     {"start_grounding", 0, 1},      {"instructions", 0, 1},         {"start_instructions", 0, 1},  {"held_out", 0, 1},
     {"win_rate", 0, 1},             {"win_rate_length_controlled", 0, 1}, {"gradient_cosine", -1.000001, 1.000001},
@@ -29,7 +29,7 @@ constexpr Range final_ranges[] = {
 };
 constexpr Range curve_ranges[] = {{"dead_groups", 0, 1}, {"dead_levels", 0, 1},   {"clean", 0, 1},         {"missing", 0, 1},
                                   {"clipped", 0, 1},     {"advantage_rms", 0, infinity}, {"gradient_norm", 0, infinity}, {"length", 0, infinity},
-                                  {"repeats", 0, infinity}, {"rollouts", 0, infinity}, {"gradient_cosine", -1.000001, 1.000001}};
+                                  {"repeats", 0, infinity}, {"drawn_rollouts", 0, infinity}, {"gradient_cosine", -1.000001, 1.000001}};
 
 std::string out_of_range(std::span<const Range> ranges, std::string_view name, double value) {
   if (!(std::abs(value) <= largest_value)) return fmt::format("its {} is {:g}", name, value);
@@ -38,14 +38,6 @@ std::string out_of_range(std::span<const Range> ranges, std::string_view name, d
       return range.hi == infinity ? fmt::format("its {} is {:g}, below 0", name, value)
                                   : fmt::format("its {} is {:g}, not in {:g}..{:g}", name, value, std::round(range.lo), std::round(range.hi));
   return "";
-}
-
-/// True for a final value that this program computes. A final value of another name may have any value.
-bool is_known(std::string_view name) {
-  constexpr std::string_view without_range[] = {"uniform_quality", "best_quality", "final_quality", "final_gain", "regret", "auc_quality", "auc_gain", "final_reward",
-                                                "auc_reward", "final_kl", "final_entropy", "largest_fall", "quality_fall", "gradient_snr", "final_gradient_snr"};
-  return std::find(std::begin(without_range), std::end(without_range), name) != std::end(without_range) ||
-         std::any_of(std::begin(final_ranges), std::end(final_ranges), [&](const Range& range) { return range.name == name; });
 }
 
 std::optional<double> final_of(const RunRecord& run, std::string_view name) {
@@ -116,12 +108,19 @@ std::string fault_in(const RunRecord& run) {
   if (!std::isnan(run.step_time_median))
     if (std::string why = out_of_range(final_ranges, "step_time_median", run.step_time_median); !why.empty()) return why;
   for (const Final& value : run.finals)
-    if (!std::isnan(value.value) && is_known(value.name))
+    if (!std::isnan(value.value) && is_final_name(value.name))
       if (std::string why = out_of_range(final_ranges, value.name, value.value); !why.empty()) return why;
   return contradiction_of_qualities(run);
 }
 
 }  // namespace
+
+bool is_final_name(std::string_view name) {
+  constexpr std::string_view without_range[] = {"uniform_quality", "best_quality", "final_quality", "final_gain", "regret", "auc_quality", "auc_gain", "final_reward",
+                                                "auc_reward", "final_kl", "final_entropy", "largest_fall", "quality_fall", "gradient_snr", "final_gradient_snr"};
+  return std::find(std::begin(without_range), std::end(without_range), name) != std::end(without_range) ||
+         std::any_of(std::begin(final_ranges), std::end(final_ranges), [&](const Range& range) { return range.name == name; });
+}
 
 std::string contradiction_in(const RunRecord& run) {
   const std::string why = fault_in(run);

@@ -78,7 +78,10 @@ std::size_t sheet_bytes(const SheetKind& kind, std::size_t places, std::size_t n
 /// Where a run has values, ascending: its recorded steps, or its prompts 0, 1, 2, …
 std::vector<std::int32_t> places_of(const SheetKind& kind, const RunRecord& run);
 
-/// Column names of axes: the axis's key with every character outside [A-Za-z0-9_] replaced by '_', made unique.
+/// True for the name of a final value that this program computes. A final value of another name may have any value.
+bool is_final_name(std::string_view name);
+/// Column names of axes: the axis's key with every character outside [A-Za-z0-9_] replaced by '_'. A name that is taken, by another axis, another
+/// column or a final value, gets a '_'.
 std::vector<std::string> axis_columns(std::span<const std::string> axis_names);
 
 /// The runs to write, in file order. `get` returns run i, which may be stored in `scratch` until the next call.

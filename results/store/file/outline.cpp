@@ -74,7 +74,7 @@ std::vector<std::string> axis_columns(std::span<const std::string> axis_names) {
   for (std::string name : axis_names) {
     for (char& c : name)
       if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && c != '_') c = '_';
-    while (is_reserved_column(name) || std::find(columns.begin(), columns.end(), name) != columns.end()) name += '_';
+    while (is_reserved_column(name) || is_final_name(name) || std::find(columns.begin(), columns.end(), name) != columns.end()) name += '_';
     columns.push_back(name);
   }
   return columns;

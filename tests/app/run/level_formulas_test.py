@@ -161,6 +161,17 @@ check("0.1" in table and flowed("N_k = mu") in flowed(table), f"table by the axi
 call("run", "formulas.toml", "--set", "estimator.mine.norm=\"mu + 1\"", "--set", "estimator.mine.a=0.3", "-o", "set.h5", "--only", "*/mine/*")
 check("N_k = mu + 1, w_k" in flowed(call("table", "set.h5")), "--set of a formula")
 
+# --- a number whose name is a column of the result file, and lists of another length
+suite("columns", """[estimator.mine]
+base = "odrpo(grpo)"
+weight = "k^regret"
+regret = [0.5, 1]
+""", seeds=1, estimator='["mine"]', votes=1, steps="10\nrollouts = [4, 8]\ndead_groups = [\"keep\", \"resample\"]", baseline='""')
+call("run", "columns.toml")
+check("regret=1" in call("export", "columns.h5") and call("verify", "columns.h5"), "a number of the name of a final value, and a grid over rollouts that resamples")
+call("explain", "--rewards", "1,2", "--levels", "10", "--estimator", "odrpo(grpo); weight = [1, 2]", code=2, words="2 numbers for 10 levels")
+call("theory", "objective", "--p", ".5,.3,.2", "--estimator", "odrpo(grpo); weight = 1/(k-2)", code=4, words="no finite value at level 2")
+
 # --- on the toy language model
 suite("texts", """[estimator.mine]
 base = "odrpo(grpo)"

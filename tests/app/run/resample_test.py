@@ -37,21 +37,21 @@ check(len(runs) == 32, f"{len(runs)} runs")
 least = 60 * 16 * 4
 more = 0
 for run in runs:
-    votes, calls, rollouts = int(run["votes"]), float(run["judge_calls"]), run["rollouts"]
+    votes, calls, rollouts = int(run["votes"]), float(run["judge_calls"]), run["drawn_rollouts"]
     if run["dead_groups"] == "keep":
         check(calls == least * votes and rollouts in ("", "nan"), f"a run that keeps dead groups: {run}")
     else:
         check(float(rollouts) >= least and float(rollouts) % 64 == 0 and calls == float(rollouts) * votes, f"a run that resamples: {run}")
         more += float(rollouts) > least
 check(more > 8, f"{more} of 16 runs drew more than a batch")
-curve = list(csv.DictReader(io.StringIO(call("export", "both.h5", "--what", "curves", "--curve", "rollouts"))))
-curve = [row for row in curve if row["rollouts"]]
-grows = [float(a["rollouts"]) < float(b["rollouts"]) for a, b in zip(curve, curve[1:]) if a["id"] == b["id"] and int(b["step"]) < 60]
+curve = list(csv.DictReader(io.StringIO(call("export", "both.h5", "--what", "curves", "--curve", "drawn_rollouts"))))
+curve = [row for row in curve if row["drawn_rollouts"]]
+grows = [float(a["drawn_rollouts"]) < float(b["drawn_rollouts"]) for a, b in zip(curve, curve[1:]) if a["id"] == b["id"] and int(b["step"]) < 60]
 check(len(grows) == 16 * 5 and all(grows), f"rollouts so far grow: {grows}")
-table = call("table", "both.h5", "--value", "rollouts")
-check("rollouts: rollouts of the whole training, those of dropped groups too" in checks.flowed(table), table)
+table = call("table", "both.h5", "--value", "drawn-rollouts")
+check("drawn-rollouts: rollouts of the whole training, those of dropped groups too" in checks.flowed(table), table)
 check("3840" in call("table", "both.h5", "--value", "judge-calls", "--where", "dead_groups=keep"), "a table of judge calls")
-call("check", written("none", dead='"keep"', most=10, more='[table]\nvalue = "rollouts"\n'), code=3, words='no run has the value "rollouts"')
+call("check", written("none", dead='"keep"', most=10, more='[table]\nvalue = "drawn-rollouts"\n'), code=3, words='no run has the value "drawn-rollouts"')
 
 # a run that is stopped goes on to the same digest
 long = written("long", steps=4000, dead='"resample"')

@@ -92,7 +92,7 @@ TEST_CASE("curl: zero for every sum over levels whose terms read (k, mu_k) alone
   for (const auto& values : {plain_values(5), std::vector<double>{1, 2, 12}})
     for (const TheorySetting& s : every_setting(values, 6)) {
       const bool of_levels = row_of(s.estimator.form).basis == Basis::level || whole_only(s.estimator) || s.estimator.form == Form::rloo ||
-                             followed_form(s.estimator) == Form::reinforce || s.estimator.form == Form::corpo;  // its r_min is the lowest value
+                             followed_form(s.estimator) == Form::reinforce || s.estimator.form == Form::corpo;
       const bool median = s.estimator.form == Form::odrpo && reads_median(s.estimator.weight);
       CAPTURE(text_of(s.estimator));
       const MeanCurl literal = literal_mean(s);

@@ -105,10 +105,10 @@ TEST_CASE("a resampling run counts what it draws, and its judge's calls") {
     const RunRecord r = run(spec);
     REQUIRE(r.status == RunStatus::ok);
     const double least = static_cast<double>(spec.learn.steps) * spec.learn.batch * spec.learn.rollouts;
-    CHECK(final_of(r, "rollouts") > least);
-    CHECK(std::fmod(final_of(r, "rollouts"), spec.learn.batch * spec.learn.rollouts) == 0);
-    CHECK(final_of(r, "judge_calls") == final_of(r, "rollouts") * votes);
-    CHECK(recorded_curve(r, "rollouts").values.back() == final_of(r, "rollouts"));
+    CHECK(final_of(r, "drawn_rollouts") > least);
+    CHECK(std::fmod(final_of(r, "drawn_rollouts"), spec.learn.batch * spec.learn.rollouts) == 0);
+    CHECK(final_of(r, "judge_calls") == final_of(r, "drawn_rollouts") * votes);
+    CHECK(recorded_curve(r, "drawn_rollouts").values.back() == final_of(r, "drawn_rollouts"));
     CHECK(recorded_curve(r, "dead_groups").values.front() > 0);
   }
 }
