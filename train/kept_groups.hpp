@@ -2,7 +2,6 @@
 #pragma once
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -29,7 +28,7 @@ class KeptGroups {
   template <class... T>
   void restore(std::vector<T>&... arrays) const {
     auto rows = rows_.begin();
-    (std::memcpy(arrays.data(), (rows++)->data(), arrays.size() * sizeof(T)), ...);
+    (std::copy_n((rows++)->data(), arrays.size() * sizeof(T), reinterpret_cast<std::byte*>(arrays.data())), ...);
   }
 
  private:
