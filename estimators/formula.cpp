@@ -58,8 +58,8 @@ class FormulaParser {
   /// Parses the whole text; throws FormulaError.
   void parse() {
     if (peek() == '[') list();
-    else if (text_.size() <= most_formula_characters) sum();
-    else fail(most_formula_characters, "a formula has at most " + std::to_string(most_formula_characters) + " characters");
+    else if (const std::size_t at = first_too_many(); at < text_.size()) fail(at, "a formula has at most " + std::to_string(most_formula_characters) + " characters");
+    else sum();
     if (peek() == '\0' && at_ >= text_.size()) return;
     if (text_[at_] == ')' || text_[at_] == ']') fail(at_, std::string("this ") + text_[at_] + " closes nothing");
     if (is_letter(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '(' || text_[at_] == '.') fail(at_, "an operator is missing before this", "+ - * / ^");
@@ -71,6 +71,12 @@ class FormulaParser {
 
   [[noreturn]] void fail(std::size_t at, std::string message, std::string allowed = {}, std::string suggestion = {}) const {
     throw FormulaError{at, std::move(message), std::move(allowed), std::move(suggestion)};
+  }
+  /// Where the text becomes too long, without its blanks, of which the canonical text has more than a person's; else its size.
+  std::size_t first_too_many() const {
+    std::size_t at = 0;
+    for (std::size_t characters = 0; at < text_.size() && (text_[at] == ' ' || ++characters <= most_formula_characters);) ++at;
+    return at;
   }
   /// The next character that is no blank; 0 at the end.
   char peek() {

@@ -32,7 +32,7 @@ inline constexpr FormulaWord formula_operators[] = {
     {"+ - * /", "as usual; a product needs its *"},
     {"^", "power, before a sign and from the right: -2^2 = -4, 2^3^2 = 2^9; x^n with a whole n up to 1024 by products, x^0.5 = sqrt(x), any other exp(y log x)"},
     {"[...]", "in place of a formula: K numbers, one for each level 1..K"}};
-/// Limits of a formula: its length in characters, and how deep parentheses, signs and powers nest.
+/// Limits of a formula: its length in characters that are no blanks, and how deep parentheses, signs and powers nest.
 inline constexpr std::size_t most_formula_characters = 1000, most_formula_depth = 50;
 
 /// A number that formulas read by name. NaN until it is set.

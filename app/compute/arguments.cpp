@@ -131,7 +131,7 @@ void read_level_values(const Arguments& a, std::span<const double> rewards, Esti
 }
 
 int read_formulas(const Arguments& a, EstimatorConfig& c) {
-  int levels = a.given("K") ? a.integer("K", 1, 1'000'000) : 0;
+  int levels = a.given("K") ? a.integer("K", 1, 1'000'000) : static_cast<int>(c.values.size());
   for (const auto& [name, formula] : {std::pair("weight", &c.weight_formula), std::pair("norm", &c.norm_formula)}) {
     if (!a.given(name)) continue;
     if (c.form != Form::odrpo || (formula == &c.weight_formula && c.weight != Weight::uniform))

@@ -69,7 +69,7 @@ void read_conventions(const Arguments& a, EstimatorConfig& config);
 /// Reads the optional values of levels into a config whose form is set. Refuses values that it cannot have, and rewards that are no scores.
 void read_level_values(const Arguments& a, std::span<const double> rewards, EstimatorConfig& config);
 
-/// Reads the formulas `weight` and `norm`, in which numbers stand for names. Returns the number of levels: the argument K, the length of a
+/// Reads the formulas `weight` and `norm`, in which numbers stand for names. Returns the number of levels: the argument K, the number of values, the length of a
 /// list, or 1 where no formula needs it. Refuses texts that are no formulas, and estimators that read none.
 int read_formulas(const Arguments& a, EstimatorConfig& config);
 

@@ -67,9 +67,9 @@ std::string advantage(const Arguments& a) {
   EstimatorConfig c = named_estimator(a);
   if (const std::string_view more = beside_group(c.form); !more.empty())
     throw Refusal{"out_of_range", fmt::format("est: {} reads {}; `batch_advantage` takes a batch", estimator_word(c), more)};
+  read_level_values(a, rewards, c);
   const int levels = read_formulas(a, c);
   read_conventions(a, c);
-  read_level_values(a, rewards, c);
   const double size = static_cast<double>(rewards.size());
   if (row_of(c.form).basis != Basis::reward && c.form != Form::convex_reinforce) check_work(size * size, 4e8, "advantage");
   if (convention_of(c).divisor == Divisor::others_deviation) check_work(16 * size * size, 4e8, "advantage");  // sorts for every member

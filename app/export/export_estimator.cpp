@@ -302,6 +302,7 @@ int export_estimator(const ExportEstimatorOptions& o) {
   if (!o.compat.empty()) estimator.compat = word_or_refuse("--compat", compat_words, o.compat);
   set_form_keys(o.keys, estimator);
   const std::string ending = read_ending(o, estimator);
+  const std::string word = estimator_word(estimator);
   std::optional<Request> posterior;
   if (estimator.posterior) posterior = read_request(o, estimator);
   if (estimator.corrected) estimator = read_corrected(o, estimator);
@@ -311,7 +312,7 @@ int export_estimator(const ExportEstimatorOptions& o) {
     const std::vector<NamedArray> arrays = named_arrays(o, *posterior);
     write_output(o.output, ending == ".json" ? arrays_json(arrays) : python_module(o, *posterior, arrays));
   } else {
-    write_output(o.output, score_module(estimator));
+    write_output(o.output, score_module(estimator, word));
   }
   return static_cast<int>(Exit::ok);
 }

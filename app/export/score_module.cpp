@@ -43,10 +43,10 @@ std::set<std::string> words_of(const EstimatorConfig& c) {
 }
 
 /// The values of the constants at the module's top.
-std::vector<std::pair<std::string, std::string>> constants_of(const EstimatorConfig& c) {
+std::vector<std::pair<std::string, std::string>> constants_of(const EstimatorConfig& c, std::string_view word) {
   const Convention row = convention_of(c);
   const Whitening after = whitening_after(c);
-  std::string name = fmt::format("{}_{}", estimator_word(c), word_of<Compat>(compat_words, c.compat));  // a word of Hydra's, as verl needs
+  std::string name = fmt::format("{}_{}", word, word_of<Compat>(compat_words, c.compat));  // a word of Hydra's, as verl needs
   std::erase(name, ')');
   for (char& letter : name)
     if (letter == '-' || letter == '(') letter = '_';
@@ -64,11 +64,11 @@ std::vector<std::pair<std::string, std::string>> constants_of(const EstimatorCon
 }
 
 /// What the module is, as comments.
-std::string header(const EstimatorConfig& c) {
+std::string header(const EstimatorConfig& c, std::string_view word) {
   const BuildFacts built = build_facts();
   const Whitening after = whitening_after(c);
   return fmt::format("# {}: {}, convention {}. Written by `odrpo-bench export-estimator` of odrpo-bench {} ({}).\n", score_module_name,
-                     estimator_word(c), word_of<Compat>(compat_words, c.compat), built.version, built.revision) +
+                     word, word_of<Compat>(compat_words, c.compat), built.version, built.revision) +
          fmt::format("# {}\n# A group of equal scores gets {}; a group of one gets {}. {}.\n", estimator_formula(c),
                      row_of(c.form).centre == Centre::floored ? single_text(c) : "0", single_text(c),
                      after.on ? "verl() and trl() then whiten the batch: " + whitening_text(after) : "The batch is not whitened");
@@ -76,9 +76,9 @@ std::string header(const EstimatorConfig& c) {
 
 }  // namespace
 
-std::string score_module(const EstimatorConfig& config) {
+std::string score_module(const EstimatorConfig& config, std::string_view word) {
   const auto words = words_of(config);
-  const auto constants = constants_of(config);
+  const auto constants = constants_of(config, word);
   // one of the marks, each a word or several that must all be there
   const auto any = [&](std::string_view marks) {
     const auto all = [&](const std::string& mark) {
@@ -89,7 +89,7 @@ std::string score_module(const EstimatorConfig& config) {
     return std::any_of(list.begin(), list.end(), all);
   };
   constexpr std::string_view block = "#:", mark = "  #: ";
-  std::string text = header(config);
+  std::string text = header(config, word);
   bool wanted = false;
   for (const std::string& line : lines_of(score_parts, '\n')) {
     const std::size_t begin = std::min(line.find_first_not_of(' '), line.size()), at = line.rfind(mark);

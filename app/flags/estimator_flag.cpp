@@ -28,8 +28,10 @@ std::vector<Setting> settings_of(std::string_view flag, const std::string& text,
     const std::size_t end = std::min(text.find(';', from + 1), text.size()), equals = text.find('=', from + 1);
     if (equals >= end) fail(Exit::usage, "{}: column {} of \"{}\": KEY = VALUE is wanted after ;", flag, from + 2, shown(text, 1000));
     const std::size_t value = std::min(text.find_first_not_of(' ', equals + 1), end);
-    settings.push_back({std::string(trimmed(std::string_view(text).substr(from + 1, equals - from - 1), " ")),
-                        std::string(trimmed(std::string_view(text).substr(value, end - value), " ")), value});
+    const std::string key(trimmed(std::string_view(text).substr(from + 1, equals - from - 1), " "));
+    if (std::any_of(settings.begin(), settings.end(), [&](const Setting& s) { return same_word(s.key, key); }))
+      fail(Exit::usage, "{}: column {} of \"{}\": {} is set already", flag, text.find_first_not_of(' ', from + 1) + 1, shown(text, 1000), shown(key));
+    settings.push_back({key, std::string(trimmed(std::string_view(text).substr(value, end - value), " ")), value});
     from = end;
   }
   return settings;

@@ -56,7 +56,7 @@ TheorySetting checked(const TheorySetting& s) {
   if (const auto why = formula_refusal(s.estimator, s.levels())) throw Failure(Exit::limits, *why);
   long work = 5'000'000;
   if (by_formula(s.estimator))
-    if (const auto why = not_finite(s.estimator, {s.levels(), 1, s.members}, work)) throw Failure(Exit::limits, *why);
+    if (const auto why = not_finite(s.estimator, {s.levels(), 1, s.members}, work)) throw Failure(Exit::limits, estimator_word(s.estimator) + ": " + *why);
   return s;
 }
 

@@ -75,6 +75,9 @@ for weight, norm in (("k^1.5 - 2*k", "mu^0.5"), ("max(k - med, 1, mu)", "1 + abs
 listed = [3, 0.5, 2, 2, 7]
 requests.append({"rewards": [1, 5, 2, 2, 3], "est": "odrpo(grpo)", "eps": 0, "ddof": 0, "weight": str(listed)})
 wanted.append(advantages([1, 5, 2, 2, 3], lambda p: listed[p["k"] - 1], of_text("sqrt(mu*(1-mu))"), 5))
+# with values K is their number, and level k counts its step
+requests.append({"rewards": [1, 2, 3], "est": "odrpo(grpo)", "eps": 0, "ddof": 0, "weight": "k/K", "values": [1, 4, 9]})
+wanted.append(advantages([1, 2, 3], lambda p: p["k"] / 3 * (0, 1, 3, 5)[p["k"]], of_text("sqrt(mu*(1-mu))"), 3))
 for answer, args, right in zip(compute(requests), requests, wanted):
     near(answer.get("out") or [], right, f"compute {args}: {answer}", 1e-12)
 
@@ -101,6 +104,8 @@ call("explain", "--rewards", "1,4", "--estimator", "odrpo(grpo); b = 2", code=2,
 call("explain", "--rewards", "1,4", "--estimator", "grpo; weight = k", code=2, words="weight has no effect on grpo")
 call("explain", "--rewards", "1,4", "--estimator", "odrpo(grpo); gini_floor = 1", code=2, words="gini_floor has no effect on odrpo(grpo)")
 call("explain", "--rewards", "1,4", "--estimator", "odrpo(grpo); weight", code=2, words="KEY = VALUE is wanted")
+call("explain", "--rewards", "1,4", "--estimator", "odrpo(grpo); weight = a*k; a = 1; a = 2", code=2, words="a is set already")
+call("explain", "--rewards", "1,4", "--estimator", "odrpo(grpo); weight = " + "k" + "+0*k" * 249)  # 997 characters: the canonical text has blanks more
 call("explain", "--rewards", "1,4", "--estimator", "odrpo(grpo); weight = 1/(k-2)", code=4, words="no finite number at k = 2")
 for verb, *more in (("curl", "--levels", "3,4", "--group-size", "2,4"), ("field", "--p", ".2,.3,.5"), ("objective", "--p", ".2,.3,.5")):
     built, written = (json.loads(call("theory", verb, *more, "--estimator", e, "--json"))["rows"] for e in ("odrpo-gini(maxrl)", f"odrpo(grpo); weight = {GINI}; norm = mu"))
@@ -110,6 +115,7 @@ for verb, *more in (("curl", "--levels", "3,4", "--group-size", "2,4"), ("field"
         near([y for _, y in same], [x for x, _ in same], f"theory {verb}", 1e-10)
 check("mac_all" in call("theory", "curl", "--levels", "3", "--group-size", "4", "--estimator", "odrpo(grpo); weight = 1 + med"), "theory: a formula with the median has a curl")
 call("theory", "curl", "--levels", "3", "--group-size", "4", "--estimator", "odrpo(grpo); weight = [1, 2]", code=4, words="2 numbers for 3 levels")
+call("theory", "bound", "--batches", "0", "--estimator", "odrpo(grpo); weight = sqrt(k - 5)", code=4, words="odrpo(grpo): weight is")
 built, written = (call("plot", "weights", "--data", "--rewards", "1,4,4,9", "--estimator", e).splitlines() for e in ("odrpo-gini-median(grpo)", f"odrpo(grpo); weight = {GINI_MEDIAN}"))
 check(len(built) == len(written) > 10, "plot weights")
 for a, b in zip(built, written):

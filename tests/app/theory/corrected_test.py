@@ -241,7 +241,9 @@ check("left out: corrected(grpo) under s2 with 1 vote" in " ".join(table.split()
 
 # --- export: the form with these values
 call("export-estimator", three, "--estimator", "corrected(grpo)", "-o", "three.py")
-found = re.search(r"VALUES = (\[.*\])", open("three.py").read())
+module = open("three.py").read()
+check('NAME = "corrected_grpo_paper"' in module and module.startswith("# odrpo-bench estimator: corrected(grpo), convention paper."), module[:200])
+found = re.search(r"VALUES = (\[.*\])", module)
 near(json.loads(found.group(1)), corrected([[Fraction(str(x)) for x in row] for row in channel]), "exported values", 1e-12)
 call("export-estimator", "--estimator", "corrected(grpo)", "-o", "none.py", code=2, words="needs RATER")
 call("export-estimator", one, "--estimator", "corrected(grpo)", "-o", "none.py", code=2, words="condition number")
