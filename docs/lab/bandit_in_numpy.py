@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # Trains linear and tabular policies of the bandit under a judge of tests/app/judge/simulated_judges.py, with numpy alone: worlds, calls, rules, advantages, gradients
-# and Adam share no code with the program. Many seeds and learning rates at once. docs/lab/advice_truth.py holds `judge advise` against it.
+# and Adam share no code with the program. Many seeds and learning rates at once. advice_truth.py holds `judge advise` against it,
+# rivals_truth.py the page "Which estimator for my judge?".
 import os
 import sys
 from dataclasses import dataclass, fields
@@ -99,6 +100,8 @@ def advantages(r, estimator, levels):
         r, estimator = ranks(r), "grpo"
     d = r - r.mean(1, keepdims=True)
     equal = r.max(1, keepdims=True) == r.min(1, keepdims=True)
+    if estimator == "reinforce":
+        return d
     if estimator == "grpo":
         return np.where(equal, 0, d / np.where(equal, 1, np.sqrt((d * d).mean(1, keepdims=True))))
     if estimator == "maxrl":
