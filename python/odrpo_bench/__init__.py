@@ -1,12 +1,13 @@
 """odrpo-bench in Python: result files as frames, runs, figures, judges (docs/python.md)."""
 import importlib
 
-_HOME = {"load": "results", "run": "running", "plot": "figures", "convert": "convert"}
+_PLACES = {"load": "results", "run": "running", "plot": "figures", "convert": "parquet"}
 
 
 def __getattr__(name):
     if name == "judge":
         return importlib.import_module(".judge", __name__)
-    if name not in _HOME:
+    if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module("." + _HOME[name], __name__), name)
+    value = globals()[name] = getattr(importlib.import_module("." + _PLACES[name], __name__), name)
+    return value

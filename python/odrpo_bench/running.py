@@ -91,7 +91,7 @@ def watch(arguments: Sequence[str], progress: bool = True, server: Optional[func
         child.stdout.close()
         os.close(errors)
     if interrupt.asked:
-        raise KeyboardInterrupt(_plain(stderr))
+        raise KeyboardInterrupt("".join(_plain(stderr).strip().splitlines()[-1:]))  # what is saved
     return code, stdout.decode(), _plain(stderr)
 
 
