@@ -16,11 +16,12 @@ DASHES: Dict[str, Any] = {"solid": "solid", "dashed": (0, (5, 2)), "dotted": (0,
 SYMBOLS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "triangle-down": "v", "pentagon": "p", "star": "*"}
 HATCHES = {"solid": "", "dashed": "///", "dotted": "...", "dash-dotted": "xxx", "finely dotted": "\\\\\\"}
 COLUMN, PAGE = 3.25, 5.5  # inches: a column of most conferences, and a page where there are several panels
+TEXT = 7.5  # points
 MARKED_POINTS = 12  # a line with more points has symbols at some of them only
 
 
 def plot(results: Union[Results, str, os.PathLike, None], kind: str, *, axes: Union[Axes, Sequence[Axes], None] = None, **flags: Any) -> Figure:
-    """Draws what `odrpo-bench plot KIND` draws, and returns the figure; `figure.axes` has its panels, in the order of the program's.
+    """Draws what `odrpo-bench plot KIND` draws, and returns the figure; `figure.axes` begins with its panels, in the program's order.
 
     results   a result file, loaded or by its path; None for `weights`
     kind      curves, votes, bars, forest, heatmap, histogram, profile or weights (docs/figures.md)
@@ -31,16 +32,19 @@ def plot(results: Union[Results, str, os.PathLike, None], kind: str, *, axes: Un
     not fit; ValueError for another number of axes than panels.
     """
     drawn = figure_data(results, kind, **flags)
-    panels = drawn["panels"]
-    places = _new_axes(panels) if axes is None else [axes] if isinstance(axes, Axes) else list(axes)
-    if len(places) != len(panels):
-        raise ValueError(f"the figure {kind} has {len(panels)} panels, and there are {len(places)} axes")
-    for panel, place in zip(panels, places):
-        _DRAW[panel["kind"]](place, panel)
-        place.set_title(panel["title"], fontsize="small", loc="left")
-        place.set_xlabel(panel["x_label"])
-    if panels[0]["kind"] in ("lines", "steps", "bars"):
-        places[-1].legend(fontsize="x-small", frameon=False)
+    panels = [_without_math(panel) for panel in drawn["panels"]]
+    if axes is not None:
+        places = [axes] if isinstance(axes, Axes) else list(axes)
+        if len(places) != len(panels):
+            raise ValueError(f"the figure {kind} has {len(panels)} panels, and there are {len(places)} axes")
+        _draw(panels, places)
+        if _names(panels):
+            places[-1].legend()
+    else:
+        with pyplot.rc_context({"font.size": TEXT}):
+            places = _new_axes(panels)
+            _draw(panels, places)
+            _legend_below(places, _names(panels))
     figure = places[0].figure
     figure.caption = drawn["caption"]
     return figure
@@ -63,15 +67,52 @@ def _groups(rewards: Any) -> Any:
     return [group if isinstance(group, str) else ",".join(map(str, group)) for group in groups]
 
 
+def _without_math(part: Any) -> Any:
+    """Texts in which $ is a sign: matplotlib would read formulas between two of them."""
+    if isinstance(part, str):
+        return part.replace("$", r"\$")
+    if isinstance(part, dict):
+        return {key: _without_math(one) for key, one in part.items()}
+    return [_without_math(one) for one in part] if isinstance(part, list) and part and not isinstance(part[0], (int, float)) else part
+
+
+def _draw(panels: List[Dict[str, Any]], places: List[Axes]) -> None:
+    for panel, place in zip(panels, places):
+        _DRAW[panel["kind"]](place, panel)
+        place.set_title(panel["title"], loc="left", fontsize="medium")
+        place.set_xlabel(panel["x_label"])
+
+
+def _names(panels: List[Dict[str, Any]]) -> List[str]:
+    """Names of a legend; none where lines have their names beside them."""
+    return list(dict.fromkeys(series["name"] for panel in panels if panel["kind"] in ("lines", "steps", "bars") for series in panel["series"]))
+
+
 def _new_axes(panels: List[Dict[str, Any]]) -> List[Axes]:
     """Axes for the panels: two beside each other, where there are several."""
     across = min(len(panels), 2)
     down = math.ceil(len(panels) / across)
-    heights = [0.9 + 0.18 * len(panel["y_names"]) if panel["y_names"] else 2.2 for panel in panels]
-    figure, places = pyplot.subplots(down, across, squeeze=False, figsize=(COLUMN if len(panels) == 1 else PAGE, down * max(heights)), layout="constrained")
+    height = max(0.6 + 0.16 * len(panel["y_names"]) if panel["y_names"] else 1.9 for panel in panels)
+    figure, places = pyplot.subplots(down, across, squeeze=False, figsize=(COLUMN if len(panels) == 1 else PAGE, down * height), layout="constrained")
     for place in places.flat[len(panels) :]:
         place.remove()
     return list(places.flat[: len(panels)])
+
+
+def _legend_below(places: List[Axes], names: List[str]) -> None:
+    """Adds a legend below the panels, and its height to the figure."""
+    if not names:
+        return
+    figure = places[0].figure
+    shown = {}
+    for place in places:
+        shown.update({label: handle for handle, label in zip(*place.get_legend_handles_labels())})
+    width, height = figure.get_size_inches()
+    columns = max(1, int(width / (0.5 + TEXT / 72 * 0.55 * max(map(len, names)))))
+    lines = 0.1 + math.ceil(len(names) / columns) * 1.6 * TEXT / 72
+    figure.set_size_inches(width, height + lines)
+    figure.get_layout_engine().set(rect=(0, lines / (height + lines), 1, height / (height + lines)))
+    figure.legend([shown[name] for name in names], names, loc="lower center", ncol=columns, frameon=False, handlelength=2.5)
 
 
 def _numbers(values: Sequence[Optional[float]]) -> np.ndarray:
