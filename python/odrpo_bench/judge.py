@@ -24,7 +24,7 @@ def analyze(scores: Scores, *, prompts: Any = None, **flags: Any) -> Dict[str, A
     flags    those of the command, such as rater="sample_id / 2", levels=10, resamples=200
     """
     with _input(scores, prompts) as path:
-        return {**json.loads(program.call("judge", "analyze", path, "--json", *program.flags(flags))), "file": _name(scores)}
+        return json.loads(_named(program.call("judge", "analyze", path, "--json", *program.flags(flags)), path, scores))
 
 
 def fit(scores: Scores, *, prompts: Any = None, output: Union[str, os.PathLike, None] = None, **flags: Any) -> Dict[str, Any]:
@@ -34,13 +34,13 @@ def fit(scores: Scores, *, prompts: Any = None, output: Union[str, os.PathLike, 
     """
     with _input(scores, prompts) as path, tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "judge.toml")
-        report = json.loads(program.call("judge", "fit", path, "--json", "--output", file, *program.flags(flags)))
+        report = json.loads(_named(program.call("judge", "fit", path, "--json", "--output", file, *program.flags(flags)), path, scores))
         with open(file, encoding="utf-8") as made:
-            text = made.read().replace(path, _name(scores))
+            text = _named(made.read(), path, scores)
     if output is not None:
         with open(output, "w", encoding="utf-8") as judge:
             judge.write(text)
-    return {**report, "file": _name(scores), "toml": text}
+    return {**report, "toml": text}
 
 
 @dataclass
@@ -74,9 +74,9 @@ def advise(scores: Union[Scores, Mapping[str, Any]], calls: float, *, prompts: A
     return json.loads(stdout)
 
 
-def _name(scores: Scores) -> str:
-    """What reports call scores: the file's path, or what they are in Python."""
-    return os.fspath(scores) if isinstance(scores, (str, os.PathLike)) else f"a Python {type(scores).__name__}"
+def _named(text: str, path: str, scores: Scores) -> str:
+    """A report that calls scores in Python by what they are, not by their temporary file."""
+    return text if isinstance(scores, (str, os.PathLike)) else text.replace(path, f"a Python {type(scores).__name__}")
 
 
 @contextlib.contextmanager
