@@ -24,7 +24,7 @@ def convert(inputs: Paths, output: Union[str, os.PathLike]) -> int:
     try:
         import pyarrow.parquet as parquet
     except ImportError:
-        raise ImportError("Parquet files are read by pyarrow, which is not there: pip install 'odrpo-bench[parquet]'") from None
+        raise ImportError("Parquet files are read by pyarrow, which is not there: pip install 'odrpo-bench[parquet]'", name="pyarrow") from None
     target = os.fspath(output)
     if not target.endswith(".jsonl"):
         raise ValueError(f"{target}: the output is a file NAME.jsonl")

@@ -28,7 +28,7 @@ def error(exit_code: int, text: str) -> ProgramError:
 
 def path() -> str:
     """The program's file: $ODRPO_BENCH, that of this package, of the build folder around it, or of PATH. FileNotFoundError if there is none."""
-    here = pathlib.Path(__file__).resolve().parent
+    here = pathlib.Path(os.path.abspath(__file__)).parent  # not resolved: a build folder has links to these files
     for place in (os.environ.get("ODRPO_BENCH"), here / "bin" / "odrpo-bench", here.parent.parent / "odrpo-bench", shutil.which("odrpo-bench")):
         if place and os.path.isfile(place) and not _is_script(place):
             return str(place)

@@ -1,4 +1,4 @@
-"""What the tests of the package's Python share: the package of this tree, with the tested program; a test ends where other packages are missing."""
+"""What the tests of the package's Python share: the package, with the tested program; a test ends where other packages are missing."""
 import importlib.util
 import os
 import sys
@@ -6,7 +6,8 @@ import warnings
 
 from checks import check, program
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "python"))
+_built = os.path.join(os.path.dirname(program), "python")  # has the compiled module, and links to the files of this tree
+sys.path.insert(0, _built if os.path.isdir(os.path.join(_built, "odrpo_bench")) else os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "python"))
 sys.dont_write_bytecode = True
 os.environ["ODRPO_BENCH"] = program
 os.environ["MPLBACKEND"] = "Agg"
