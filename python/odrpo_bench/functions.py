@@ -37,7 +37,7 @@ class Server:
         self._hashes = {name: _source_hash(function) for name, function in functions.items()}
 
     def __enter__(self) -> "Server":
-        self._folder = tempfile.TemporaryDirectory(prefix="odrpo-bench-")
+        self._folder = tempfile.TemporaryDirectory(prefix="odrpo-bench-", dir=None if len(tempfile.gettempdir()) < 80 else "/tmp")  # sockets have short names
         folder = self._folder.name
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(os.path.join(folder, "socket"))

@@ -3,7 +3,7 @@ import functools
 import html
 import json
 import os
-from typing import TYPE_CHECKING, Any, Dict, Hashable, List, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
 
 import h5py
 import numpy as np
@@ -133,15 +133,15 @@ class Results:
         if not spec.get("best"):
             return everything, ~everything
         table = self._table_json()
-        cells = {}
+        rows, columns, axes = table["rows"]["dimension"], table["columns"]["dimension"], table["best"]
+        names = [name for name in (*table["blocks"][0]["fixed"], rows, columns) if name != "value"]
+        chosen_at = {}  # by the entries of a cell in `names`
         for block in table["blocks"]:
             for cell in block["cells"]:
-                place = {**block["fixed"], table["rows"]["dimension"]: cell["row"], table["columns"]["dimension"]: cell["column"]}
-                cells[_key(place)] = cell["chosen"]
-        names = [name for name in place if name != "value"]  # all places have the same dimensions
-        axes = table["best"]
-        texts = frame[[*names, *axes]].apply(lambda column: column.map(_entry)).to_dict("records")
-        chosen = [all(cells.get(_key({n: run[n] for n in names}), {}).get(axis) == run[axis] for axis in axes) for run in texts]
+                place = {**block["fixed"], rows: cell["row"], columns: cell["column"]}
+                chosen_at[tuple(place[name] for name in names)] = [cell["chosen"].get(axis) for axis in axes]
+        entries = frame[[*names, *axes]].apply(lambda column: column.map(_entry)).to_numpy().tolist()
+        chosen = [chosen_at.get(tuple(run[: len(names)])) == run[len(names) :] for run in entries]
         return np.array(chosen, bool), frame["seed"].to_numpy() < table["tune_seeds"]
 
 
@@ -219,10 +219,6 @@ def _entry(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
         return ABSENT if value != value else repr(float(value))[:-2] if repr(float(value)).endswith(".0") else repr(float(value))
     return str(value) or ABSENT
-
-
-def _key(place: Mapping[str, str]) -> Hashable:
-    return tuple(sorted((name, entry) for name, entry in place.items() if name != "value"))
 
 
 def _nan(value: Any) -> Any:

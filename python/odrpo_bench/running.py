@@ -1,11 +1,13 @@
 """Runs suites with the program: its progress, stops that save, estimators that are Python functions."""
 import contextlib
+import fcntl
 import json
 import os
 import pty
 import re
 import selectors
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -70,12 +72,12 @@ def watch(arguments: Sequence[str], progress: bool = True, server: Optional[func
     KeyboardInterrupt; a second one ends it at once.
     """
     show = _display() if progress else None
-    errors, errors_end = _terminal() if show else os.pipe()
+    errors, errors_end = _terminal() if show and _shows_bar() else os.pipe()
     with _deferred_interrupt() as interrupt, selectors.DefaultSelector() as selector:
         child = subprocess.Popen([program.path(), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors_end,
                                  env=_environment(show, server))
         os.close(errors_end)
-        interrupt.child = child
+        interrupt.watch(child)
         stdout, stderr = bytearray(), bytearray()
         assert child.stdout
         for end, kept, shown in ((child.stdout.fileno(), stdout, None), (errors, stderr, show)):
@@ -127,6 +129,11 @@ class _deferred_interrupt:
             self.before = signal.signal(signal.SIGINT, self.on_interrupt)
         return self
 
+    def watch(self, child: subprocess.Popen) -> None:
+        self.child = child
+        if self.asked:  # before it was there
+            child.terminate()
+
     def on_interrupt(self, *_: Any) -> None:
         if self.child:  # a terminal gives it the same Ctrl-C; SIGTERM asks for the same stop, and asks once
             self.child.send_signal(signal.SIGINT if self.asked else signal.SIGTERM)
@@ -140,11 +147,18 @@ class _deferred_interrupt:
             self.child.wait()
 
 
+def _in_notebook() -> bool:
+    return "ipykernel" in sys.modules
+
+
+def _shows_bar() -> bool:
+    """True where a progress bar can be drawn. Elsewhere the program writes a line now and then."""
+    return sys.stderr.isatty() or _in_notebook()
+
+
 def _display() -> Callable[[str], None]:
-    """What shows the program's stderr: as it is on a terminal; in a notebook, line by line; elsewhere without the bar."""
-    if sys.stderr.isatty():
-        return _put
-    return _notebook_lines() if "ipykernel" in sys.modules else lambda text: _put(_BAR.sub("", text))
+    """What shows the program's stderr: as it is, in a notebook line by line."""
+    return _notebook_lines() if _in_notebook() and not sys.stderr.isatty() else _put
 
 
 def _put(text: str) -> None:
@@ -159,9 +173,10 @@ def _notebook_lines() -> Callable[[str], None]:
     def show(text: str) -> None:
         nonlocal width
         for line in re.findall(r"[^\r\n]*[\r\n]|[^\r\n]+", re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text)):
-            words = line.strip("\r\n")
-            sys.stdout.write(words.ljust(width) + ("\n" if line.endswith("\n") else "\r") if words or line.endswith("\n") else "\r")
-            width = 0 if line.endswith("\n") else max(width, len(words))
+            words, ended = line.strip("\r\n"), line.endswith("\n")
+            if words or ended:
+                sys.stdout.write(words.ljust(width) + ("\n" if ended else "\r"))
+                width = 0 if ended else max(width, len(words))
         sys.stdout.flush()
 
     return show
@@ -176,16 +191,14 @@ def _terminal() -> List[int]:
     tty.setraw(ends[1])
     with contextlib.suppress(OSError, ValueError):
         size = os.get_terminal_size(sys.stderr.fileno())
-        termios.tcsetwinsize(ends[1], (size.lines, size.columns)) if hasattr(termios, "tcsetwinsize") else None  # Python 3.11
+        fcntl.ioctl(ends[1], termios.TIOCSWINSZ, struct.pack("HHHH", size.lines, size.columns, 0, 0))
     return list(ends)
 
 
 def _environment(show: Any, server: Optional[functions.Server]) -> Dict[str, str]:
     environment = {**os.environ, **(server.environment if server else {})}
-    if show and not sys.stderr.isatty():
-        environment.update(TERM="xterm", NO_COLOR="1")
-        if "ipykernel" in sys.modules:
-            environment.pop("CI", None)
+    if show and _in_notebook():
+        environment.update(TERM="xterm", NO_COLOR="1", CI="")  # so that it draws a bar
     return environment
 
 

@@ -139,6 +139,9 @@ check((dies.curves("quality").isnull().all("step").values == (dies.runs.status =
 call("run", "dies.toml", "-q", "-o", "none.h5", "--set", 'grid.estimator=["dies"]', "--set", 'table.baseline=""', code=7)
 none = odrpo_bench.load("none.h5")
 check(none.curve_names == [] and len(none.runs) == 6, f"all failed: {none!r}")
+call("run", "dies.toml", "-q", "-o", "best.h5", "--set", "learn.lr=[0.1,1]", "--set", 'table.best=["lr"]', code=7)
+best = odrpo_bench.load("best.h5").runs
+check((best[best.chosen].groupby(["estimator", "votes"]).lr.nunique() == 1).all() and best.chosen.sum() == 12, "one rate in each cell, where all its runs failed too")
 refused(KeyError, "it has none", none.curves, "quality")
 old = odrpo_bench.load(schema_3)
 with h5py.File(schema_3) as file:
