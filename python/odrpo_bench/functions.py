@@ -14,7 +14,7 @@ import socket
 import sys
 import tempfile
 import traceback
-from typing import Any, Callable, Dict, Mapping, Optional
+from typing import Any, Callable, Dict, List, Mapping, Optional
 
 import numpy as np
 
@@ -34,6 +34,7 @@ class Server:
         self.names = list(functions)
         self.exception: Optional[BaseException] = None
         self._functions = functions
+        self._conversations: List[_Conversation] = []
         self._hashes = {name: _source_hash(function) for name, function in functions.items()}
 
     def __enter__(self) -> "Server":
@@ -51,6 +52,8 @@ class Server:
         return self
 
     def __exit__(self, *_: Any) -> None:
+        for conversation in self._conversations:  # those that the program did not end
+            conversation.close()
         self._listener.close()
         self._folder.cleanup()
 
@@ -65,7 +68,8 @@ class Server:
             connection, _ = self._listener.accept()
             name, (requests, answers), _, _ = socket.recv_fds(connection, 4096, 2)
             conversation = _Conversation(self, name.decode(), connection, requests, answers)
-            selector.register(requests, selectors.EVENT_READ, lambda: conversation.read(selector))
+            self._conversations.append(conversation)
+            selector.register(requests, selectors.EVENT_READ, lambda: None if conversation.read() else selector.unregister(requests))
 
         selector.register(self._listener, selectors.EVENT_READ, accept)
 
@@ -104,25 +108,27 @@ class _Conversation:
 
     def __init__(self, server: Server, name: str, connection: socket.socket, requests: int, answers: int):
         self.server, self.name, self.connection, self.requests, self.answers = server, name, connection, requests, answers
-        self.pending = b""
+        self.pending, self.open = b"", True
 
-    def read(self, selector: selectors.BaseSelector) -> None:
+    def read(self) -> bool:
+        """Answers what has come; False at the end."""
         piece = os.read(self.requests, 1 << 20)
-        if not piece:
-            return self.close(selector)
         *lines, self.pending = (self.pending + piece).split(b"\n")
-        for line in lines:
-            text = json.dumps(self.server.answer(self.name, json.loads(line))) + "\n"
-            try:
-                _write(self.answers, text.encode())
-            except BrokenPipeError:  # the program has given up, and says why
-                return self.close(selector)
+        try:
+            for line in lines:
+                _write(self.answers, json.dumps(self.server.answer(self.name, json.loads(line))).encode() + b"\n")
+        except BrokenPipeError:  # the program has given up, and says why
+            piece = b""
+        if not piece:
+            self.close()
+        return bool(piece)
 
-    def close(self, selector: selectors.BaseSelector) -> None:
-        selector.unregister(self.requests)
-        os.close(self.requests)
-        os.close(self.answers)
-        self.connection.close()  # the relay ends
+    def close(self) -> None:
+        if self.open:
+            self.open = False
+            os.close(self.requests)
+            os.close(self.answers)
+            self.connection.close()  # the relay ends
 
 
 def _write(end: int, data: bytes) -> None:
