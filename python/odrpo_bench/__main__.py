@@ -1,4 +1,5 @@
 """The command `odrpo-bench` of the package: `convert` is Python's, everything else the program's."""
+
 import os
 import sys
 

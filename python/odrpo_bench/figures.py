@@ -1,4 +1,5 @@
 """Draws the figures of `odrpo-bench plot` with matplotlib: the program computes numbers, labels and looks, and a person may change the axes."""
+
 import json
 import math
 import os
@@ -12,7 +13,13 @@ from matplotlib.figure import Figure
 from . import program
 from .results import Results, _baselines, _joined
 
-DASHES: Dict[str, Any] = {"solid": "solid", "dashed": (0, (5, 2)), "dotted": (0, (1.5, 1.5)), "dash-dotted": (0, (7, 2, 1.5, 2)), "finely dotted": (0, (1, 2))}
+DASHES: Dict[str, Any] = {
+    "solid": "solid",
+    "dashed": (0, (5, 2)),
+    "dotted": (0, (1.5, 1.5)),
+    "dash-dotted": (0, (7, 2, 1.5, 2)),
+    "finely dotted": (0, (1, 2)),
+}
 SYMBOLS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "triangle-down": "v", "pentagon": "p", "star": "*"}
 HATCHES = {"solid": "", "dashed": "///", "dotted": "...", "dash-dotted": "xxx", "finely dotted": "\\\\\\"}
 COLUMN, PAGE = 3.25, 5.5  # inches: a column of most conferences, and a page where there are several panels
@@ -20,7 +27,9 @@ TEXT = 7.5  # points
 MARKED_POINTS = 12  # a line with more points has symbols at some of them only
 
 
-def plot(results: Union[Results, str, os.PathLike, None], kind: str, *, axes: Union[Axes, Sequence[Axes], None] = None, **flags: Any) -> Figure:
+def plot(
+    results: Union[Results, str, os.PathLike, None], kind: str, *, axes: Union[Axes, Sequence[Axes], None] = None, **flags: Any
+) -> Figure:
     """Draws what `odrpo-bench plot KIND` draws, and returns the figure; `figure.axes` begins with its panels, in the program's order.
 
     results   a result file, loaded or by its path; None for `weights`
@@ -85,7 +94,9 @@ def _draw(panels: List[Dict[str, Any]], places: List[Axes]) -> None:
 
 def _names(panels: List[Dict[str, Any]]) -> List[str]:
     """Names of a legend; none where lines have their names beside them."""
-    return list(dict.fromkeys(series["name"] for panel in panels if panel["kind"] in ("lines", "steps", "bars") for series in panel["series"]))
+    return list(
+        dict.fromkeys(series["name"] for panel in panels if panel["kind"] in ("lines", "steps", "bars") for series in panel["series"])
+    )
 
 
 def _new_axes(panels: List[Dict[str, Any]]) -> List[Axes]:
@@ -93,7 +104,9 @@ def _new_axes(panels: List[Dict[str, Any]]) -> List[Axes]:
     across = min(len(panels), 2)
     down = math.ceil(len(panels) / across)
     height = max(0.6 + 0.16 * len(panel["y_names"]) if panel["y_names"] else 1.9 for panel in panels)
-    figure, places = pyplot.subplots(down, across, squeeze=False, figsize=(COLUMN if len(panels) == 1 else PAGE, down * height), layout="constrained")
+    figure, places = pyplot.subplots(
+        down, across, squeeze=False, figsize=(COLUMN if len(panels) == 1 else PAGE, down * height), layout="constrained"
+    )
     for place in places.flat[len(panels) :]:
         place.remove()
     return list(places.flat[: len(panels)])
@@ -142,10 +155,19 @@ def _lines(axes: Axes, panel: Mapping[str, Any]) -> None:
         if _has_intervals(series) and panel["bands"]:
             axes.fill_between(x, _numbers(series["lo"]), _numbers(series["hi"]), color=series["colour"], alpha=0.12, linewidth=0)
         elif _has_intervals(series):  # so that intervals at one x do not cover each other
-            at = x * 1.03**aside if panel["log_x"] else x + 0.008 * aside * (max(x_all) - min(x_all))
+            at = x * 1.03 ** aside if panel["log_x"] else x + 0.008 * aside * (max(x_all) - min(x_all))
             axes.errorbar(at, y, _errors(y, series), color=series["colour"], linewidth=0, elinewidth=0.8, capsize=2)
-        axes.plot(x, y, color=series["colour"], linestyle=DASHES[series["dash"]], marker=SYMBOLS[series["symbol"]], markersize=3, linewidth=1.2,
-                  markevery=max(len(x) // 6, 1) if len(x) > MARKED_POINTS else 1, label=series["name"])
+        axes.plot(
+            x,
+            y,
+            color=series["colour"],
+            linestyle=DASHES[series["dash"]],
+            marker=SYMBOLS[series["symbol"]],
+            markersize=3,
+            linewidth=1.2,
+            markevery=max(len(x) // 6, 1) if len(x) > MARKED_POINTS else 1,
+            label=series["name"],
+        )
     if panel["log_x"]:
         axes.set_xscale("log", base=2)
     if panel["x_ticks"]:
@@ -160,8 +182,18 @@ def _steps(axes: Axes, panel: Mapping[str, Any]) -> None:
     for series in panel["series"]:
         x = _numbers(series["x"])
         if _has_intervals(series):
-            axes.fill_between(x, _numbers(series["lo"]), _numbers(series["hi"]), step="post", color=series["colour"], alpha=0.12, linewidth=0)
-        axes.plot(x, _numbers(series["y"]), drawstyle="steps-post", color=series["colour"], linestyle=DASHES[series["dash"]], linewidth=1.2, label=series["name"])
+            axes.fill_between(
+                x, _numbers(series["lo"]), _numbers(series["hi"]), step="post", color=series["colour"], alpha=0.12, linewidth=0
+            )
+        axes.plot(
+            x,
+            _numbers(series["y"]),
+            drawstyle="steps-post",
+            color=series["colour"],
+            linestyle=DASHES[series["dash"]],
+            linewidth=1.2,
+            label=series["name"],
+        )
     axes.set_ylabel(panel["y_label"])
 
 
@@ -169,8 +201,17 @@ def _bars(axes: Axes, panel: Mapping[str, Any]) -> None:
     width = 0.8 / len(panel["series"])
     for s, series in enumerate(panel["series"]):
         y = _numbers(series["y"])
-        axes.bar(_numbers(series["x"]) + width * (s + 0.5) - 0.4, y, 0.92 * width, color=series["colour"], hatch=HATCHES[series["dash"]], edgecolor="white",
-                 yerr=_errors(y, series) if _has_intervals(series) else None, error_kw={"elinewidth": 0.8, "capsize": 2, "ecolor": "#808080"}, label=series["name"])
+        axes.bar(
+            _numbers(series["x"]) + width * (s + 0.5) - 0.4,
+            y,
+            0.92 * width,
+            color=series["colour"],
+            hatch=HATCHES[series["dash"]],
+            edgecolor="white",
+            yerr=_errors(y, series) if _has_intervals(series) else None,
+            error_kw={"elinewidth": 0.8, "capsize": 2, "ecolor": "#808080"},
+            label=series["name"],
+        )
     axes.set_xticks(range(len(panel["x_names"])), panel["x_names"])
     axes.set_ylabel(panel["y_label"])
 
@@ -179,8 +220,17 @@ def _forest(axes: Axes, panel: Mapping[str, Any]) -> None:
     axes.axvline(0, color="#888888", linewidth=0.8)
     for series in panel["series"]:
         x = _numbers(series["x"])
-        axes.errorbar(x, series["y"], xerr=_errors(x, series) if _has_intervals(series) else None, color=series["colour"], elinewidth=1, linewidth=0,
-                      marker=SYMBOLS[series["symbol"]], markersize=4, fillstyle="full" if all(series["filled"]) else "none")
+        axes.errorbar(
+            x,
+            series["y"],
+            xerr=_errors(x, series) if _has_intervals(series) else None,
+            color=series["colour"],
+            elinewidth=1,
+            linewidth=0,
+            marker=SYMBOLS[series["symbol"]],
+            markersize=4,
+            fillstyle="full" if all(series["filled"]) else "none",
+        )
     axes.set_yticks(range(len(panel["y_names"])), panel["y_names"])
     axes.set_ylim(len(panel["y_names"]) - 0.4, -0.6)
 
@@ -193,11 +243,24 @@ def _heatmap(axes: Axes, panel: Mapping[str, Any]) -> None:
     least, largest = np.nanmin(cells), np.nanmax(cells)
     for (row, column), value in np.ndenumerate(cells):
         if not np.isnan(value):
-            axes.text(column, row, f"{value:.{panel['decimals']}f}", ha="center", va="center", fontsize="x-small",
-                      color="white" if value < least + 0.55 * (largest - least) else "black")
+            axes.text(
+                column,
+                row,
+                f"{value:.{panel['decimals']}f}",
+                ha="center",
+                va="center",
+                fontsize="x-small",
+                color="white" if value < least + 0.55 * (largest - least) else "black",
+            )
     axes.set_xticks(range(len(panel["x_names"])), panel["x_names"])
     axes.set_yticks(range(len(panel["y_names"])), panel["y_names"])
     axes.figure.colorbar(image, ax=axes, label=panel["y_label"])
 
 
-_DRAW: Dict[str, Callable[[Axes, Mapping[str, Any]], None]] = {"lines": _lines, "steps": _steps, "bars": _bars, "forest": _forest, "heatmap": _heatmap}
+_DRAW: Dict[str, Callable[[Axes, Mapping[str, Any]], None]] = {
+    "lines": _lines,
+    "steps": _steps,
+    "bars": _bars,
+    "forest": _forest,
+    "heatmap": _heatmap,
+}

@@ -3,6 +3,7 @@
 The program starts `python-function NAME HASH` for each of its workers. That process (relay.py) hands its stdin and stdout to this one over a Unix
 socket and waits, so that the functions run here, in the process that defined them.
 """
+
 import hashlib
 import inspect
 import json
@@ -38,7 +39,9 @@ class Server:
         self._hashes = {name: _source_hash(function) for name, function in functions.items()}
 
     def __enter__(self) -> "Server":
-        self._folder = tempfile.TemporaryDirectory(prefix="odrpo-bench-", dir=None if len(tempfile.gettempdir()) < 80 else "/tmp")  # sockets have short names
+        self._folder = tempfile.TemporaryDirectory(
+            prefix="odrpo-bench-", dir=None if len(tempfile.gettempdir()) < 80 else "/tmp"
+        )  # sockets have short names
         folder = self._folder.name
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(os.path.join(folder, "socket"))
@@ -77,8 +80,13 @@ class Server:
         """The answer to a message of the protocol."""
         if "protocol" in request:
             function = self._functions[name]
-            return {"id": request["id"], "python_function": f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', type(function).__name__)}",
-                    "source_sha256": self._hashes[name], "python": platform.python_version(), "numpy": np.__version__}
+            return {
+                "id": request["id"],
+                "python_function": f"{getattr(function, '__module__', '')}.{getattr(function, '__qualname__', type(function).__name__)}",
+                "source_sha256": self._hashes[name],
+                "python": platform.python_version(),
+                "numpy": np.__version__,
+            }
         if "scores" not in request:
             return {"id": request["id"]}
         try:
@@ -87,8 +95,11 @@ class Server:
         except Exception as why:
             self.exception = self.exception or why
             place = traceback.extract_tb(why.__traceback__)[-1]
-            return {"id": request["id"], "error": f"{traceback.format_exception_only(type(why), why)[-1].strip()} ({os.path.basename(place.filename)}:"
-                                                  f"{place.lineno} in {place.name})"}
+            return {
+                "id": request["id"],
+                "error": f"{traceback.format_exception_only(type(why), why)[-1].strip()} ({os.path.basename(place.filename)}:"
+                f"{place.lineno} in {place.name})",
+            }
 
 
 def _advantages(name: str, function: Callable[[np.ndarray], Any], scores: np.ndarray) -> list:
@@ -142,5 +153,9 @@ def _source_hash(function: Callable) -> str:
         text = inspect.getsource(function).encode()
     except (OSError, TypeError):
         code = getattr(function, "__code__", None)
-        text = code.co_code + repr(code.co_consts).encode() if code else f"{type(function).__module__}.{getattr(function, '__qualname__', type(function).__qualname__)}".encode()
+        text = (
+            code.co_code + repr(code.co_consts).encode()
+            if code
+            else f"{type(function).__module__}.{getattr(function, '__qualname__', type(function).__qualname__)}".encode()
+        )
     return hashlib.sha256(text).hexdigest()

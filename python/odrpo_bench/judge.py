@@ -1,4 +1,5 @@
 """Measures judges: agreement, fits, simulated scores, advice. Starts the program (docs/judge.md, docs/advice.md)."""
+
 import contextlib
 import csv
 import json
@@ -51,24 +52,40 @@ class Simulated:
     gold: np.ndarray
 
 
-def simulate(rater: Union[str, os.PathLike, Mapping[str, Any]], *, prompts: int = 1000, responses: int = 8, samples: int = 16,
-             levels: Optional[int] = None, seed: int = 1) -> Simulated:
+def simulate(
+    rater: Union[str, os.PathLike, Mapping[str, Any]],
+    *,
+    prompts: int = 1000,
+    responses: int = 8,
+    samples: int = 16,
+    levels: Optional[int] = None,
+    seed: int = 1,
+) -> Simulated:
     """Scores that a rater gives in its own world. `rater` is a word of `list raters`, a judge's file, or what fit() returned. NaN: no score."""
     with _judge_file(rater) as path:
-        text = program.call("judge", "simulate", path, "--truth", *program.flags({"prompts": prompts, "responses": responses, "samples": samples,
-                                                                                 "levels": levels, "seed": seed}))
+        text = program.call(
+            "judge",
+            "simulate",
+            path,
+            "--truth",
+            *program.flags({"prompts": prompts, "responses": responses, "samples": samples, "levels": levels, "seed": seed}),
+        )
     rows = csv.DictReader(text.splitlines())
     numbers = np.array([(_score(row["score"]), float(row["gold"])) for row in rows]).reshape(prompts, responses, samples, 2)
     return Simulated(numbers[..., 0], numbers[:, :, 0, 1])
 
 
-def advise(scores: Union[Scores, Mapping[str, Any]], calls: float, *, prompts: Any = None, progress: bool = False, **flags: Any) -> Dict[str, Any]:
+def advise(
+    scores: Union[Scores, Mapping[str, Any]], calls: float, *, prompts: Any = None, progress: bool = False, **flags: Any
+) -> Dict[str, Any]:
     """How a training best spends judge calls: what `judge advise --json` prints (docs/advice.md). `scores` as for analyze(), or what fit() returned.
 
     Takes minutes. Ctrl-C (KeyboardInterrupt) saves the trainings, and the same call with a file continues.
     """
     with _judge_file(scores) if isinstance(scores, Mapping) else _input(scores, prompts) as path:
-        code, stdout, stderr = watch(["judge", "advise", path, "--calls", f"{calls:g}", "--json", *program.flags({"quiet": not progress, **flags})], progress)
+        code, stdout, stderr = watch(
+            ["judge", "advise", path, "--calls", f"{calls:g}", "--json", *program.flags({"quiet": not progress, **flags})], progress
+        )
     if code != 0:
         raise program.error(code, stderr)
     return json.loads(stdout)

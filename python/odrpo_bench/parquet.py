@@ -1,4 +1,5 @@
 """Turns Parquet files, such as TRL's completions, into JSON lines that the program reads."""
+
 import datetime
 import decimal
 import glob
@@ -24,13 +25,17 @@ def convert(inputs: Paths, output: Union[str, os.PathLike]) -> int:
     try:
         import pyarrow.parquet as parquet
     except ImportError:
-        raise ImportError("Parquet files are read by pyarrow, which is not there: pip install 'odrpo-bench[parquet]'", name="pyarrow") from None
+        raise ImportError(
+            "Parquet files are read by pyarrow, which is not there: pip install 'odrpo-bench[parquet]'", name="pyarrow"
+        ) from None
     target = os.fspath(output)
     if not target.endswith(".jsonl"):
         raise ValueError(f"{target}: the output is a file NAME.jsonl")
     files = _files([inputs] if isinstance(inputs, (str, os.PathLike)) else inputs)
     rows = 0
-    with tempfile.NamedTemporaryFile("w", dir=os.path.dirname(target) or ".", prefix=".odrpo-bench-", encoding="utf-8", delete=False) as made:
+    with tempfile.NamedTemporaryFile(
+        "w", dir=os.path.dirname(target) or ".", prefix=".odrpo-bench-", encoding="utf-8", delete=False
+    ) as made:
         try:
             for name in files:
                 for row in _rows(parquet, name):
@@ -87,10 +92,17 @@ def _rows(parquet: Any, name: str) -> Iterable[str]:
         for batch in file.iter_batches(batch_size=1024):
             for row in batch.to_pylist():
                 number += 1
-                yield json.dumps({column: _plain(value, f"row {number}, column {column}") for column, value in row.items()}, ensure_ascii=False)
+                yield json.dumps(
+                    {column: _plain(value, f"row {number}, column {column}") for column, value in row.items()}, ensure_ascii=False
+                )
     except FileNotFoundError:
         raise FileNotFoundError(f"{name}: no such file") from None
-    except (ValueError, OSError, NotImplementedError, UnicodeError) as why:  # pyarrow's errors are ValueErrors, OSErrors and NotImplementedErrors
+    except (
+        ValueError,
+        OSError,
+        NotImplementedError,
+        UnicodeError,
+    ) as why:  # pyarrow's errors are ValueErrors, OSErrors and NotImplementedErrors
         kind = type(why) if isinstance(why, (PermissionError, IsADirectoryError)) else ValueError
         raise kind(f"{name}: {str(why).splitlines()[0] if str(why) else type(why).__name__}") from why
 

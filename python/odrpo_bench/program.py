@@ -1,4 +1,5 @@
 """Finds the program odrpo-bench, starts it, and turns its errors into exceptions."""
+
 import os
 import pathlib
 import re
@@ -29,7 +30,12 @@ def error(exit_code: int, text: str) -> ProgramError:
 def path() -> str:
     """The program's file: $ODRPO_BENCH, that of this package, of the build folder around it, or of PATH. FileNotFoundError if there is none."""
     here = pathlib.Path(os.path.abspath(__file__)).parent  # not resolved: a build folder has links to these files
-    for place in (os.environ.get("ODRPO_BENCH"), here / "bin" / "odrpo-bench", here.parent.parent / "odrpo-bench", shutil.which("odrpo-bench")):
+    for place in (
+        os.environ.get("ODRPO_BENCH"),
+        here / "bin" / "odrpo-bench",
+        here.parent.parent / "odrpo-bench",
+        shutil.which("odrpo-bench"),
+    ):
         if place and os.path.isfile(place) and not _is_script(place):
             return str(place)
     raise FileNotFoundError("the program odrpo-bench is not in this package, in its build folder or in PATH; ODRPO_BENCH may name its file")

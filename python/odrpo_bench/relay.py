@@ -1,4 +1,5 @@
 """Hands its stdin and stdout to the process that listens on a socket, and waits until that closes the connection: relay.py SOCKET NAME HASH."""
+
 import os
 import socket
 import sys

@@ -1,4 +1,5 @@
 """Reads result files: runs as a frame, curves as arrays, tables as the program computes them (docs/results.md has the layout)."""
+
 import functools
 import html
 import json
@@ -73,7 +74,10 @@ class Results:
             if _text(file.attrs["result_digest"]) != self.digest:
                 raise RuntimeError(f"{self.path} has changed since it was loaded")
             parts = [{key: group[key][()] for key in ("run", "step", name)} for group in file["curves"].values() if name in group]
-            units = next((_text(group[name].attrs["units"]) for group in file["curves"].values() if name in group and "units" in group[name].attrs), None)
+            units = next(
+                (_text(group[name].attrs["units"]) for group in file["curves"].values() if name in group and "units" in group[name].attrs),
+                None,
+            )
         runs = np.concatenate([part["run"] for part in parts])
         steps = np.unique(np.concatenate([part["step"] for part in parts]))
         values = np.full((len(runs), len(steps)), np.nan)
@@ -84,12 +88,29 @@ class Results:
         order = np.argsort(runs)
         frame = self.runs.loc[runs[order]]
         labels = {column: ("run", frame[column].to_numpy()) for column in [*self._labels(), "chosen", "tuning"]}
-        return xarray.DataArray(values[order], dims=("run", "step"), coords={"run": runs[order], "step": steps, **labels}, name=name,
-                                attrs={} if units is None else {"units": units})
+        return xarray.DataArray(
+            values[order],
+            dims=("run", "step"),
+            coords={"run": runs[order], "step": steps, **labels},
+            name=name,
+            attrs={} if units is None else {"units": units},
+        )
 
-    def table(self, *, rows: Optional[str] = None, columns: Optional[str] = None, value: Names = None, baseline: Union[Names, Mapping[str, Names]] = None,
-              compare: Optional[str] = None, correction: Optional[str] = None, where: Optional[Mapping[str, Any]] = None, best: Names = None,
-              tune_seeds: Optional[int] = None, curve: Optional[str] = None, power: Optional[str] = None) -> pandas.DataFrame:
+    def table(
+        self,
+        *,
+        rows: Optional[str] = None,
+        columns: Optional[str] = None,
+        value: Names = None,
+        baseline: Union[Names, Mapping[str, Names]] = None,
+        compare: Optional[str] = None,
+        correction: Optional[str] = None,
+        where: Optional[Mapping[str, Any]] = None,
+        best: Names = None,
+        tune_seeds: Optional[int] = None,
+        curve: Optional[str] = None,
+        power: Optional[str] = None,
+    ) -> pandas.DataFrame:
         """The numbers of `odrpo-bench table`: a row for each cell, indexed by what differs between blocks, the row and the column of the table.
 
         Arguments are the flags of `table` (docs/tables.md); those left out are the suite's own. Columns: n, failed, undefined (numbers of seeds);
@@ -98,9 +119,22 @@ class Results:
         there. `attrs` has what is said once: unit, meaning, baseline, notes, formulas, raters, and in `everywhere` what all cells share.
         InputError for flags that do not fit the file.
         """
-        return _table_frame(self._table_json(rows=rows, columns=columns, value=_joined(value), baseline=_baselines(baseline), compare=compare,
-                                             correction=correction, where=where, best=[best] if isinstance(best, str) else best,
-                                             tune_seeds=tune_seeds, curve=curve, power=power), self._number_columns())
+        return _table_frame(
+            self._table_json(
+                rows=rows,
+                columns=columns,
+                value=_joined(value),
+                baseline=_baselines(baseline),
+                compare=compare,
+                correction=correction,
+                where=where,
+                best=[best] if isinstance(best, str) else best,
+                tune_seeds=tune_seeds,
+                curve=curve,
+                power=power,
+            ),
+            self._number_columns(),
+        )
 
     def table_text(self, **flags: Any) -> str:
         """The table as the program prints it, with its legend; `format="latex"` and other flags of `table` are passed on."""
@@ -193,9 +227,13 @@ def _cell_columns(cell: Mapping[str, Any]) -> Dict[str, Any]:
     compared = cell.get("difference", cell.get("percent"))
     if compared:
         out["pairs"] = compared["pairs"]
-        out.update({f"difference{suffix}": _nan(compared[name]) for name, suffix in (("mean", ""), ("sd", "_sd"), ("lo", "_lo"), ("hi", "_hi"))})
+        out.update(
+            {f"difference{suffix}": _nan(compared[name]) for name, suffix in (("mean", ""), ("sd", "_sd"), ("lo", "_lo"), ("hi", "_hi"))}
+        )
         out.update(p=_nan(compared["p"]), p_holm=_nan(compared["p_holm"]), star=compared["star"])
-        out.update({f"seeds_needed_{name}": _nan(number) for name, number in compared.get("seeds_needed", {}).items() if name != "difference"})
+        out.update(
+            {f"seeds_needed_{name}": _nan(number) for name, number in compared.get("seeds_needed", {}).items() if name != "difference"}
+        )
     out["among_best"] = cell["among_best"]
     return out
 

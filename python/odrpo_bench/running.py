@@ -1,4 +1,5 @@
 """Runs suites with the program: its progress, stops that save, estimators that are Python functions."""
+
 import contextlib
 import fcntl
 import json
@@ -23,9 +24,19 @@ from .results import Results, load
 _BAR = re.compile(r"\r[^\r\n]*\x1b\[K")  # the progress bar, drawn or erased
 
 
-def run(suite: Union[str, os.PathLike, Mapping[str, Any]], *, set: Optional[Mapping[str, Any]] = None, only: Union[str, Sequence[str], None] = None,
-        jobs: Optional[int] = None, output: Union[str, os.PathLike, None] = None, estimators: Optional[Mapping[str, Callable]] = None,
-        device: Optional[str] = None, checkpoint: Optional[int] = None, force: bool = False, progress: bool = True) -> Results:
+def run(
+    suite: Union[str, os.PathLike, Mapping[str, Any]],
+    *,
+    set: Optional[Mapping[str, Any]] = None,
+    only: Union[str, Sequence[str], None] = None,
+    jobs: Optional[int] = None,
+    output: Union[str, os.PathLike, None] = None,
+    estimators: Optional[Mapping[str, Callable]] = None,
+    device: Optional[str] = None,
+    checkpoint: Optional[int] = None,
+    force: bool = False,
+    progress: bool = True,
+) -> Results:
     """Trains a suite, as `odrpo-bench run` does, and loads its result file.
 
     suite       a file, the name of a shipped suite, or a dict of sections; files that a dict names are relative to the current folder
@@ -48,8 +59,9 @@ def run(suite: Union[str, os.PathLike, Mapping[str, Any]], *, set: Optional[Mapp
         server = stack.enter_context(functions.Server(estimators)) if estimators else None
         if server:
             settings += _estimator_settings(path, settings, server)
-        arguments = ["run", path, "--json", *program.flags({"set": settings, "only": only, "jobs": jobs, "output": output and os.fspath(output),
-                                                            "device": device, "checkpoint": checkpoint, "force": force, "quiet": not progress})]
+        options = {"set": settings, "only": only, "jobs": jobs, "device": device, "checkpoint": checkpoint, "force": force}
+        options.update(output=None if output is None else os.fspath(output), quiet=not progress)
+        arguments = ["run", path, "--json", *program.flags(options)]
         code, stdout, stderr = watch(arguments, progress, server)
         cause = server.exception if server else None
     summary = json.loads(stdout) if stdout else {}
@@ -74,8 +86,8 @@ def watch(arguments: Sequence[str], progress: bool = True, server: Optional[func
     show = _display() if progress else None
     errors, errors_end = _terminal() if show and _shows_bar() else os.pipe()
     with _deferred_interrupt() as interrupt, selectors.DefaultSelector() as selector:
-        child = subprocess.Popen([program.path(), *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors_end,
-                                 env=_environment(show, server))
+        command, environment = [program.path(), *arguments], _environment(show, server)
+        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors_end, env=environment)
         os.close(errors_end)
         interrupt.watch(child)
         stdout, stderr = bytearray(), bytearray()
@@ -97,7 +109,9 @@ def watch(arguments: Sequence[str], progress: bool = True, server: Optional[func
     return code, stdout.decode(), _plain(stderr)
 
 
-def _reader(selector: selectors.BaseSelector, end: int, kept: bytearray, show: Optional[Callable[[str], None]]) -> Callable[[], Optional[str]]:
+def _reader(
+    selector: selectors.BaseSelector, end: int, kept: bytearray, show: Optional[Callable[[str], None]]
+) -> Callable[[], Optional[str]]:
     """Reads what is there of `end` into `kept`, and shows it; "end" at its end."""
 
     def read() -> Optional[str]:
@@ -141,7 +155,7 @@ class _deferred_interrupt:
 
     def __exit__(self, *_: Any) -> None:
         if self.main:
-            signal.signal(signal.SIGINT, self.before)
+            signal.signal(signal.SIGINT, self.before or signal.SIG_DFL)
         if self.child and self.child.poll() is None:  # an error here
             self.child.kill()
             self.child.wait()
@@ -202,7 +216,7 @@ def _environment(show: Any, server: Optional[functions.Server]) -> Dict[str, str
     return environment
 
 
-def _plain(stderr: bytes) -> str:
+def _plain(stderr: bytearray) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", _BAR.sub("", stderr.decode(errors="replace")))
 
 
@@ -221,8 +235,12 @@ def _estimator_settings(path: str, settings: Sequence[str], server: functions.Se
     added = [f"estimator.{name}.command={toml.value_text(server.command(name))}" for name in server.names]
 
     def accepted(more: Sequence[str]) -> bool:
-        done = subprocess.run([program.path(), "check", path, *program.flags({"set": [*settings, *added, *more]})], stdin=subprocess.DEVNULL,
-                              capture_output=True, env=_environment(None, server))
+        done = subprocess.run(
+            [program.path(), "check", path, *program.flags({"set": [*settings, *added, *more]})],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=_environment(None, server),
+        )
         return done.returncode == 0
 
     for name in server.names:

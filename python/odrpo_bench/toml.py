@@ -1,4 +1,5 @@
 """Writes a suite that is a dict as TOML."""
+
 import json
 import math
 import os

@@ -9,6 +9,7 @@ import io
 import json
 import os
 import pty
+import select
 import signal
 import subprocess
 import sys
@@ -195,19 +196,35 @@ with contextlib.redirect_stdout(shown):
 del sys.modules["ipykernel"]
 check("/32 runs" in shown.getvalue() and "\r" in shown.getvalue() and "\x1b" not in shown.getvalue() and shown.getvalue().rstrip().splitlines()[-1].startswith("wrote notebook.h5"),
       f"a notebook: {shown.getvalue()!r}")
-pid, terminal = pty.fork()
-if pid == 0:
-    os.environ.update(TERM="xterm")
-    os.environ.pop("CI", None)
-    os.execv(sys.executable, [sys.executable, "-c", f"import odrpo_bench\nodrpo_bench.run({toml.value_text(sorted(['tiny.toml']))}[0], set={{'learn.steps': 3000}}, output='pty.h5')"])
-seen = b""
-with contextlib.suppress(OSError):
-    while piece := os.read(terminal, 4096):
-        seen += piece
-os.close(terminal)
-check(os.waitpid(pid, 0)[1] == 0 and b"/16 runs" in seen and b"\x1b[K" in seen and b"wrote pty.h5" in seen, f"a terminal: {seen!r}")
 
 
+def on_terminal(code, key_when=None):
+    """Runs Python code on a terminal, on which Ctrl-C is pressed as soon as key_when(): (exit status, what the terminal shows)."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ.update(TERM="xterm")
+        os.environ.pop("CI", None)
+        os.execv(sys.executable, [sys.executable, "-c", f"import odrpo_bench\n{code}"])
+    seen = b""
+    with contextlib.suppress(OSError):
+        while True:
+            if key_when and select.select([terminal], [], [], 0.01)[0] == []:
+                if key_when():
+                    os.write(terminal, b"\x03")
+                    key_when = None
+            elif piece := os.read(terminal, 4096):
+                seen += piece
+            else:
+                break
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), seen
+
+
+status, seen = on_terminal("odrpo_bench.run('tiny.toml', set={'learn.steps': 3000}, output='pty.h5')")
+check(status == 0 and b"/16 runs" in seen and b"\x1b[K" in seen and b"wrote pty.h5" in seen, f"a terminal: {status}, {seen!r}")
+# Ctrl-C reaches this process and the program: one stop, in which the program saves
+status, seen = on_terminal("odrpo_bench.run('tiny.toml', set={'learn.steps': 40000}, jobs=1, output='key.h5')", lambda: glob.glob("key.h5.work/shard-*"))
+check(status == -signal.SIGINT and seen.count(b"stopping when") == 1 and b"KeyboardInterrupt: stopped: " in seen and os.path.isdir("key.h5.work"), f"Ctrl-C: {status}, {seen!r}")
 check(sorted(os.listdir("/proc/self/fd")) == descriptors, f"descriptors that stay open: {descriptors}, now {os.listdir('/proc/self/fd')}")
 
 # --- the command line of the package
