@@ -16,7 +16,7 @@ need_mpi=(openmpi-bin libopenmpi-dev)
 need_bench=(libbenchmark-dev)
 need_test=(ccache catch2 python3-h5py)
 need_all=("${need_figures[@]}" "${need_bench[@]}" "${need_mpi[@]}" clang libclang-rt-dev hdf5-tools python3-numpy python3-xarray python3-h5netcdf
-  python3-netcdf4 python3-jsonschema valgrind procps)
+  python3-netcdf4 python3-jsonschema python3-pandas python3-matplotlib valgrind procps)
 # CI alone, as root: a test starts a Slurm of its own; elsewhere these would start services
 need_ci=(munge slurm-client slurmctld slurmd)
 

@@ -92,6 +92,7 @@ struct PlotOptions : TableQuery {
   std::string curve;                              ///< of curves; empty = quality
   std::string width, height;                      ///< inches; empty = 3.25 or 5.5 by the number of panels, and as the panels need
   bool data = false;                              ///< the numbers as CSV, and no figure
+  bool json = false;                              ///< numbers, labels and looks as JSON, and no figure
   std::vector<std::string> rewards, estimators;   ///< of weights: groups "3,7,7,9", and whose weights; empty = the paper's
   int levels = 0;                                 ///< of weights: K; 0 = 10, or the largest reward
 };

@@ -132,8 +132,9 @@ void plot_options(CLI::App& app, PlotOptions& o) {
   app.add_option("--levels", o.levels, "of weights: K (default: 10, or the largest reward)")->check(whole(1, 1000))->type_name("K");
   app.add_option("--width", o.width, "inches (default: 3.25, a column; 5.5, a page, where there are several panels)")->type_name("INCHES");
   app.add_option("--height", o.height, "inches (default: as the panels need)")->type_name("INCHES");
-  app.add_flag("--data", o.data, "write the figure's numbers as CSV, and draw nothing");
-  app.add_option("-o,--output", o.output, "file: .svg, .pdf or .png (default: KIND.svg; of --data standard output)")->type_name("FILE");
+  CLI::Option* data = app.add_flag("--data", o.data, "write the figure's numbers as CSV, and draw nothing");
+  app.add_flag("--json", o.json, "write numbers, labels, colours and symbols as JSON, and draw nothing")->excludes(data);
+  app.add_option("-o,--output", o.output, "file: .svg, .pdf or .png (default: KIND.svg; of --data and --json standard output)")->type_name("FILE");
 }
 
 void export_options(CLI::App& app, ExportOptions& o) {

@@ -23,6 +23,7 @@
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
+#include "results/export/json_text.hpp"
 #include "results/figure/figure.hpp"
 #include "results/scores/csv.hpp"
 
@@ -144,7 +145,7 @@ constexpr std::size_t most_steps_drawn = 400;                  // most steps tha
 
 Figure curves(const PlotOptions& o) {
   const ResultFile file = read_table_file(o, curve_columns(o.curve), curve_columns(gain_curve));
-  const TableModel table = query_curve(file, o, o.curve, o.data ? every_step : most_steps_drawn);
+  const TableModel table = query_curve(file, o, o.curve, o.data || o.json ? every_step : most_steps_drawn);
   return lines_figure({&table, 1}, series_styles(table.rows), true);
 }
 
@@ -235,20 +236,22 @@ std::string plot_kinds() { return one_of(words_in(plot_rows)); }
 int plot(const PlotOptions& o) {
   const PlotKind& kind = kind_of(o);
   check_flags(o, kind);
-  if (o.data && (!o.width.empty() || !o.height.empty())) fail(Exit::usage, "--width and --height have no effect on --data");
-  if (o.data)
+  const bool numbers = o.data || o.json;
+  const char* flag = o.json ? "--json" : "--data";
+  if (numbers && (!o.width.empty() || !o.height.empty())) fail(Exit::usage, "--width and --height have no effect on {}", flag);
+  if (numbers)
     for (const auto& form : figure_formats)
       if (o.output.ends_with("." + std::string(form.word)))
-        fail(Exit::usage, "-o: --data writes CSV, and \"{}\" is the name of a figure", o.output);
-  const std::string output = !o.output.empty() || o.data ? o.output : fmt::format("{}.svg", kind.word);
-  const FigureFormat format = o.data ? FigureFormat::svg : figure_format("-o", output);
+        fail(Exit::usage, "-o: {} writes {}, and \"{}\" is the name of a figure", flag, o.json ? "JSON" : "CSV", o.output);
+  const std::string output = !o.output.empty() || numbers ? o.output : fmt::format("{}.svg", kind.word);
+  const FigureFormat format = numbers ? FigureFormat::svg : figure_format("-o", output);
   FigureSize size;
   if (!o.width.empty()) size.width = inches("--width", o.width, 2, 20);
   if (!o.height.empty()) size.height = inches("--height", o.height, 1, 30);
   if (!output.empty()) check_output(output, o.path);
   const Figure figure = kind.make(o);
   if (o.width.empty()) size.width = figure.panels.size() > 1 ? page_width : column_width;
-  const std::string bytes = o.data ? figure_csv(figure) : draw_figure(figure, format, size);
+  const std::string bytes = o.data ? figure_csv(figure) : o.json ? figure_json(figure) : draw_figure(figure, format, size);
   if (output.empty()) {
     put(bytes);
     return static_cast<int>(Exit::ok);

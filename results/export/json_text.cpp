@@ -1,11 +1,14 @@
-// Writes named arrays as JSON, one line for each, and tables as JSON.
+// Writes named arrays as JSON, one line for each, and tables and figures as JSON.
 #include "results/export/json_text.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "kernels/shared/json.hpp"
 #include "kernels/shared/words.hpp"
+#include "results/figure/figure.hpp"
 #include "results/table/dimensions.hpp"
 
 namespace odrpo {
@@ -191,6 +194,62 @@ std::string table_json(const TableModel& table) {
   std::string out;
   write_table_json(table, [&](std::string_view part) { out += part; });
   return out;
+}
+
+// JSON of a figure.
+
+namespace {
+
+/// x, y, lo and hi of these points, a list each.
+Json points_object(const std::vector<FigurePoint>& points) {
+  Json out{{"x", Json::array()}, {"y", Json::array()}, {"lo", Json::array()}, {"hi", Json::array()}};
+  for (const FigurePoint& point : points) {
+    out["x"].push_back(point.x);
+    out["y"].push_back(point.y);
+    out["lo"].push_back(point.lo);
+    out["hi"].push_back(point.hi);
+  }
+  return out;
+}
+
+Json series_object(const FigureSeries& series, bool forest) {
+  Json out{{"name", series.name},
+           {"colour", fmt::format("#{:06X}", colour_of[series.style.colour])},
+           {"dash", dash_words[series.style.dash]},
+           {"symbol", symbol_words[series.style.symbol]}};
+  out.update(points_object(series.points));
+  if (forest)
+    for (const FigurePoint& point : series.points) out["filled"].push_back(point.filled);
+  return out;
+}
+
+Json panel_object(const FigurePanel& panel) {
+  Json out{{"kind", panel_kind_words[static_cast<int>(panel.kind)]},
+           {"title", panel.title},
+           {"x_label", panel.x_label},
+           {"y_label", panel.y_label},
+           {"log_x", panel.log_x},
+           {"bands", panel.bands},
+           {"y_from_zero", panel.y_from_zero},
+           {"x_ticks", panel.x_ticks},
+           {"x_names", panel.x_names},
+           {"y_names", panel.y_names},
+           {"decimals", panel.decimals},
+           {"series", Json::array()}};
+  for (const FigureSeries& series : panel.series) out["series"].push_back(series_object(series, panel.kind == PanelKind::forest));
+  if (!panel.background.empty()) {
+    out["background"] = points_object(panel.background);
+    out["background_label"] = panel.background_label;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string figure_json(const Figure& figure) {
+  Json out{{"caption", figure.caption}, {"panels", Json::array()}};
+  for (const FigurePanel& panel : figure.panels) out["panels"].push_back(panel_object(panel));
+  return out.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// Writes JSON for other programs: named arrays and tables. Detects repeated keys when JSON is parsed.
+// Writes JSON for other programs: named arrays, tables and figures. Detects repeated keys when JSON is parsed.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +14,8 @@
 #include "results/table/model.hpp"
 
 namespace odrpo {
+
+struct Figure;  // results/figure/figure.hpp
 
 // Named arrays as a JSON file for other programs.
 
@@ -49,5 +51,9 @@ typename Json::parser_callback_t unique_keys(Twice twice) {
 std::string table_json(const TableModel& table);
 /// Passes the text of table_json() to `put` in pieces, since the text of a table with many runs is long.
 void write_table_json(const TableModel& table, const std::function<void(std::string_view)>& put);
+
+/// Returns a figure of `plot` as one JSON object (one line): caption and panels, each with its labels, scales and series. A series has its
+/// look and a list each of x, y, lo, hi; of a forest also `filled`. Undefined numbers are null.
+std::string figure_json(const Figure& figure);
 
 }  // namespace odrpo

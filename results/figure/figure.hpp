@@ -102,6 +102,10 @@ Figure profile_figure(const TableModel& table, std::span<const SeriesStyle> styl
 
 /// The colours of the styles, 0xRRGGBB. The first is for the series with which others are compared.
 inline constexpr std::uint32_t colour_of[series_colours] = {0x000000, 0x0072B2, 0xD55E00, 0x009E73, 0xCC79A7, 0xE69F00, 0x56B4E9};
+/// Words for the dashes and symbols of the styles, and for PanelKind, in their order.
+inline constexpr const char* dash_words[series_dashes] = {"solid", "dashed", "dotted", "dash-dotted", "finely dotted"};
+inline constexpr const char* symbol_words[series_symbols] = {"circle", "square", "triangle", "diamond", "triangle-down", "pentagon", "star"};
+inline constexpr const char* panel_kind_words[] = {"lines", "steps", "bars", "forest", "heatmap", "field"};
 
 enum class FigureFormat { svg, pdf, png };
 inline constexpr Word<FigureFormat> figure_formats[] = {
