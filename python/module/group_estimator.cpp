@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "app/compute/functions.hpp"
 #include "estimators/batch_forms.hpp"
@@ -15,8 +17,8 @@
 namespace odrpo::python {
 namespace {
 
-constexpr int most_table_levels = 100, first_table_levels = 10;
 constexpr std::size_t at_once = 4096;  // scores that are read and estimated before the next: they stay in the cache
+constexpr int table_levels[] = {10, 20, 50, 100};  // K of tables where nothing says it: the least that the scores fit
 
 /// K: the number of `values`, what formulas read, or 0 where nothing reads it.
 int levels_of(const app::Arguments& a, EstimatorConfig& c) {
@@ -30,21 +32,21 @@ int levels_of(const app::Arguments& a, EstimatorConfig& c) {
 
 }  // namespace
 
-std::span<const app::Argument> estimator_takes() {
-  static const std::vector<app::Argument> all = [] {
-    std::vector<app::Argument> some;
-    for (const app::Argument& a : app::texts::advantage_takes) {
-      if (a.name == "rewards") continue;
-      some.push_back(a);
-      some.back().optional = a.name != "est";
-    }
-    return some;
-  }();
-  return all;
+std::vector<app::Argument> estimator_takes(bool batch) {
+  std::vector<app::Argument> takes;
+  const std::span<const app::Argument> all = batch ? std::span<const app::Argument>(app::texts::batch_takes) : app::texts::advantage_takes;
+  for (app::Argument a : all) {
+    if (a.name == "rewards" || a.name == "groups" || a.name == "lengths") continue;
+    a.optional = a.name != "est";
+    takes.push_back(a);
+  }
+  return takes;
 }
 
 GroupEstimator::GroupEstimator(const nlohmann::json& settings) {
-  const app::Arguments a(settings, estimator_takes());
+  const auto word = settings.contains("est") && settings["est"].is_string() ? parse_estimator(settings["est"].get<std::string>()) : std::nullopt;
+  const std::vector<app::Argument> takes = estimator_takes(word && !beside_group(word->form).empty());
+  const app::Arguments a(settings, takes);
   config_ = app::named_estimator(a);
   levels_ = levels_of(a, config_);
   app::read_conventions(a, config_);
@@ -53,28 +55,64 @@ GroupEstimator::GroupEstimator(const nlohmann::json& settings) {
   if (!config_.values.empty()) levels_ = static_cast<int>(config_.values.size());
 }
 
-std::shared_ptr<const BatchEstimator> GroupEstimator::tables(std::size_t members, double highest, double groups) {
-  const bool wide = row_of(config_.form).basis == Basis::level;
-  if (by_formula_ || members > static_cast<std::size_t>(wide ? most_scores : most_rollouts)) return nullptr;
-  const int most = levels_ > 0 ? levels_ : most_table_levels;
-  if (most > most_table_levels || highest > most) return nullptr;
-  const int levels = levels_ > 0 ? levels_ : std::max(first_table_levels, static_cast<int>(std::ceil(highest)));
+std::shared_ptr<const BatchEstimator> GroupEstimator::tables(std::size_t members, int levels, double groups) {
   const std::lock_guard hold(mutex_);
-  if (tables_ == nullptr || members_ != members || table_levels_ < levels) {
+  if (tables_ == nullptr || members_ != members || table_levels_ != levels) {
     tables_ = std::make_shared<const BatchEstimator>(config_, levels, static_cast<int>(members));
-    members_ = members, table_levels_ = levels, groups_ = 0;
+    members_ = members, table_levels_ = levels, groups_ = 0, next_try_ = 1000;
   }
   groups_ += groups;
-  if (!tables_->tabulated() && groups_ >= 1000) {  // a copy: another thread may be using these
-    BatchEstimator more = *tables_;
+  if (groups_ >= next_try_ && !tables_->tabulated()) {
+    next_try_ = 2 * groups_;
+    BatchEstimator more = *tables_;  // a copy: another thread may be using these
     more.expect(groups_, isa_);
     if (more.tabulated()) tables_ = std::make_shared<const BatchEstimator>(std::move(more));
   }
   return tables_;
 }
 
+/// What can be said of all scores that are there: the least and the largest (at most 0, at least 0), whether all are whole, whether some are missing.
+struct Extent {
+  double low = 0, high = 0;
+  bool whole = true, gaps = false;
+
+  void add(std::span<const double> reward) {
+    int broken = 0, missing = 0;
+    double least = low, most = high;
+    for (const double x : reward) {
+      least = x < least ? x : least;
+      most = x > most ? x : most;
+      missing += x != x;
+      broken += x == x && static_cast<double>(static_cast<int>(x < 1e9 && x > -1e9 ? x : 0.5)) != x;
+    }
+    low = least, high = most, whole = whole && broken == 0, gaps = gaps || missing > 0;
+  }
+};
+
+/// How the scores of a call are estimated: by tables for so many levels, of integer scores or in double; levels = 0: by the definition.
+struct GroupEstimator::Way {
+  int levels = 0;
+  bool whole = true, gaps = false;
+  std::shared_ptr<const BatchEstimator> tables = nullptr;
+  bool same(const Way& other) const { return levels == other.levels && whole == other.whole && gaps == other.gaps; }
+};
+
+GroupEstimator::Way GroupEstimator::way_for(const Extent& extent, std::size_t members) const {
+  Way way{.whole = extent.whole, .gaps = extent.gaps};
+  const Basis basis = row_of(config_.form).basis;
+  if (by_formula_ || extent.low < 0 || (basis == Basis::bit && !extent.whole)) return way;
+  if (members > static_cast<std::size_t>(basis == Basis::level ? most_scores : most_rollouts)) return way;
+  const std::span<const int> choices = levels_ > 0 ? std::span(&levels_, 1) : std::span(table_levels);
+  for (const int levels : choices)
+    if (extent.high <= levels && levels <= table_levels[3] && way.levels == 0) way.levels = levels;
+  return way;
+}
+
+namespace {
+
+/// Calls estimate(scores, out) for each group with the scores that are there; missing ones get 0.
 template <class Estimate, class Real>
-void GroupEstimator::one_by_one(std::span<double> reward, std::size_t members, Estimate estimate, std::span<Real> out) const {
+void one_by_one(std::span<const double> reward, std::size_t members, Estimate estimate, std::span<Real> out) {
   std::vector<double> some(members), advantage(members);
   for (std::size_t from = 0; from < reward.size(); from += members) {
     std::size_t n = 0;
@@ -86,46 +124,24 @@ void GroupEstimator::one_by_one(std::span<double> reward, std::size_t members, E
   }
 }
 
-namespace {
-
-/// What can be said of all scores that are there: the least and the largest, whether all are whole, and whether some are missing.
-struct Extent {
-  double low = 0, high = 0;
-  bool whole = true, gaps = false;
-};
-
-Extent extent_of(std::span<const double> reward) {
-  double low = 0, high = 0;
-  int broken = 0, missing = 0;
-  for (const double x : reward) {
-    low = x < low ? x : low;
-    high = x > high ? x : high;
-    missing += x != x;
-    broken += x == x && static_cast<double>(static_cast<int>(x < 1e9 && x > -1e9 ? x : 0.5)) != x;
-  }
-  return {low, high, broken == 0, missing > 0};
-}
-
 }  // namespace
 
 template <class Real>
-void GroupEstimator::some_groups(std::span<double> reward, std::size_t members, double groups, std::span<Real> out) {
-  const Extent extent = extent_of(reward);
-  const Basis basis = row_of(config_.form).basis;
-  const auto fast = extent.low < 0 || (basis == Basis::bit && !extent.whole) ? nullptr : tables(members, extent.high, groups);
-  if (fast == nullptr)
+void GroupEstimator::some_groups(const Way& way, std::span<const double> reward, std::size_t members, std::span<Real> out) const {
+  if (way.levels == 0)
     return one_by_one(reward, members, [&](std::span<double> some, std::span<double> to) { app::group_advantages(config_, std::max(1, levels_), some, to); }, out);
   if constexpr (std::is_same_v<Real, float>)
-    if (extent.whole) {
-      std::vector<std::uint8_t> score(reward.size());
-      for (std::size_t i = 0; i < reward.size(); ++i) score[i] = std::isnan(reward[i]) ? no_score : static_cast<std::uint8_t>(reward[i]);
+    if (way.whole) {
+      std::uint8_t score[std::max<std::size_t>(at_once, most_scores)];
+      for (std::size_t i = 0; i < reward.size(); ++i) score[i] = way.gaps && std::isnan(reward[i]) ? no_score : static_cast<std::uint8_t>(static_cast<int>(reward[i]));
       const EstimatorStages& stages = estimator_stages(isa_);
       const int count = static_cast<int>(reward.size() / members);
-      return extent.gaps ? fast->with_gaps(stages, score.data(), count, out.data()) : (*fast)(stages, score.data(), count, out.data());
+      return way.gaps ? way.tables->with_gaps(stages, score, count, out.data()) : (*way.tables)(stages, score, count, out.data());
     }
+  const bool joined = row_of(config_.form).basis == Basis::rank && !way.whole;
   one_by_one(reward, members, [&](std::span<double> some, std::span<double> to) {
-    if (basis == Basis::rank && !extent.whole) app::join_rounded(some);
-    fast->one(some.data(), static_cast<int>(some.size()), to.data());
+    if (joined) app::join_rounded(some);
+    way.tables->one(some.data(), static_cast<int>(some.size()), to.data());
   }, out);
 }
 
@@ -154,11 +170,26 @@ void GroupEstimator::estimate(const Scores& scores, const Matrix& lengths, std::
   if (!beside_group(config_.form).empty()) return whole_batch(scores, lengths, out);
   const std::size_t some = std::max<std::size_t>(1, at_once / members);
   std::vector<double> reward(std::min(some, scores.groups()) * members);
-  for (std::size_t g = 0; g < scores.groups(); g += some) {
-    const std::size_t count = std::min(some, scores.groups() - g);
-    const std::span<double> now = std::span(reward).first(count * members);
-    scores.read(g, count, now);
-    some_groups(now, members, static_cast<double>(g == 0 ? scores.groups() : 0), out.subspan(g * members, now.size()));
+  const auto read = [&](std::size_t g) {
+    const std::span<double> now = std::span(reward).first(std::min(some, scores.groups() - g) * members);
+    scores.read(g, now.size() / members, now);
+    return now;
+  };
+  // begins with what the first groups allow, and once more when later ones do not
+  Extent extent;
+  const std::span<const double> first = read(0);
+  extent.add(first);
+  for (bool complete = false;;) {
+    Way way = way_for(extent, members);
+    if (way.levels > 0) way.tables = tables(members, way.levels, static_cast<double>(scores.groups()));
+    bool fits = true;
+    for (std::size_t g = 0; g < scores.groups(); g += some) {
+      const std::span<const double> now = g == 0 && !complete ? first : read(g);
+      if (!complete) extent.add(now), fits = fits && way_for(extent, members).same(way);
+      if (fits) some_groups(way, now, members, out.subspan(g * members, now.size()));
+    }
+    if (fits) return;
+    complete = true;
   }
 }
 

@@ -13,7 +13,7 @@
 #include "app/compute/functions.hpp"
 #include "kernels/shared/failure.hpp"
 #include "python/module/group_estimator.hpp"
-#include "python/module/posterior.hpp"
+#include "python/module/judge_posterior.hpp"
 #include "python/module/scores.hpp"
 
 namespace nb = nanobind;
@@ -46,7 +46,7 @@ std::string type_of(nb::handle x) { return nb::cast<std::string>(nb::type_name(x
 Array array_of(nb::handle x, const char* what) {
   Array array;
   if (!nb::try_cast(x, array, false))
-    throw nb::type_error(fmt::format("{}: an array of numbers in the memory of the CPU is needed (numpy, torch, JAX; a tensor of torch without gradient), not {}",
+    throw nb::type_error(fmt::format("{}: an array of numbers in the memory of the CPU is needed (numpy, torch, JAX), not {}",
                                      what, type_of(x))
                              .c_str());
   if (array.device_type() != nb::device::cpu::value) throw nb::value_error(fmt::format("{}: is on a device; copy it to the CPU", what).c_str());
@@ -196,7 +196,7 @@ nb::list functions() {
 NB_MODULE(_numerics, m) {
   using namespace odrpo::python;
   m.attr("__doc__") = "The compiled numerics of odrpo-bench; odrpo_bench.numerics and odrpo_bench.compute are its interface.";
-  nb::class_<GroupEstimator>(m, "Estimator", "An estimator with its settings: a dict with the words of estimator_takes().")
+  nb::class_<GroupEstimator>(m, "Estimator", "An estimator with its settings: a dict with the words that estimator_takes() has.")
       .def("__init__", [](GroupEstimator* self, const nb::dict& settings) {
         const json given = json_of(settings);
         translated([&] { new (self) GroupEstimator(given); });
@@ -214,5 +214,5 @@ NB_MODULE(_numerics, m) {
       }, nb::arg("scores"), nb::arg("mask").none() = nb::none(), "Posterior scores of scores [groups, members] or [members].");
   m.def("call", &call, nb::arg("name"), nb::arg("args"), "The answer of a function of `compute`, as JSON.");
   m.def("functions", &functions, "(name, arguments, answer, help, source) of each function of `compute`; an argument is (name, help, optional).");
-  m.def("estimator_takes", [] { return described(estimator_takes()); }, "The settings of Estimator: (name, help, optional).");
+  m.def("estimator_takes", [] { return described(estimator_takes(false)); }, "The settings of Estimator: (name, help, optional).");
 }

@@ -1,5 +1,5 @@
 // Makes the model of a rater once for each size of group, and computes posterior scores group by group.
-#include "python/module/posterior.hpp"
+#include "python/module/judge_posterior.hpp"
 
 #include <fmt/format.h>
 
