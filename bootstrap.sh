@@ -225,7 +225,7 @@ compile() {
 }
 
 if [[ $goal == packages ]]; then
-  install_missing "${need_run[@]}" ccache "${need_python[@]}"
+  install_missing "${need_run[@]}" "${need_python[@]}"
   exit
 fi
 if ! fresh; then (compile); fi

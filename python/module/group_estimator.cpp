@@ -2,6 +2,7 @@
 #include "python/module/group_estimator.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -18,6 +19,7 @@ namespace odrpo::python {
 namespace {
 
 constexpr std::size_t at_once = 4096;  // scores that are read and estimated before the next: they stay in the cache
+using Levels = std::array<std::uint8_t, std::max<std::size_t>(at_once, most_scores)>;
 constexpr int table_levels[] = {10, 20, 50, 100};  // K of tables where nothing says it: the least that the scores fit
 
 /// K: the number of `values`, what formulas read, or 0 where nothing reads it.
@@ -132,17 +134,30 @@ void GroupEstimator::some_groups(const Way& way, std::span<const double> reward,
     return one_by_one(reward, members, [&](std::span<double> some, std::span<double> to) { app::group_advantages(config_, std::max(1, levels_), some, to); }, out);
   if constexpr (std::is_same_v<Real, float>)
     if (way.whole) {
-      std::uint8_t score[std::max<std::size_t>(at_once, most_scores)];
+      Levels score;
       for (std::size_t i = 0; i < reward.size(); ++i) score[i] = way.gaps && std::isnan(reward[i]) ? no_score : static_cast<std::uint8_t>(static_cast<int>(reward[i]));
       const EstimatorStages& stages = estimator_stages(isa_);
       const int count = static_cast<int>(reward.size() / members);
-      return way.gaps ? way.tables->with_gaps(stages, score, count, out.data()) : (*way.tables)(stages, score, count, out.data());
+      return way.gaps ? way.tables->with_gaps(stages, score.data(), count, out.data()) : (*way.tables)(stages, score.data(), count, out.data());
     }
   const bool joined = row_of(config_.form).basis == Basis::rank && !way.whole;
   one_by_one(reward, members, [&](std::span<double> some, std::span<double> to) {
     if (joined) app::join_rounded(some);
     way.tables->one(some.data(), static_cast<int>(some.size()), to.data());
   }, out);
+}
+
+/// As some_groups(), for floats that are integers side by side, without a detour by doubles; false if they are not.
+template <class Real>
+bool GroupEstimator::integer_groups(const Way& way, const Scores& scores, std::size_t first, std::span<Real> out) const {
+  if constexpr (std::is_same_v<Real, float>) {
+    Levels score;
+    const std::size_t count = out.size() / scores.members();
+    if (way.levels == 0 || !way.whole || way.gaps || !scores.read_levels(first, count, way.levels, score)) return false;
+    (*way.tables)(estimator_stages(isa_), score.data(), static_cast<int>(count), out.data());
+    return true;
+  }
+  return false;
 }
 
 template <class Real>
@@ -184,9 +199,11 @@ void GroupEstimator::estimate(const Scores& scores, const Matrix& lengths, std::
     if (way.levels > 0) way.tables = tables(members, way.levels, static_cast<double>(scores.groups()));
     bool fits = true;
     for (std::size_t g = 0; g < scores.groups(); g += some) {
+      const std::size_t size = std::min(some, scores.groups() - g) * members;
+      if (g > 0 && fits && integer_groups(way, scores, g, out.subspan(g * members, size))) continue;
       const std::span<const double> now = g == 0 && !complete ? first : read(g);
       if (!complete) extent.add(now), fits = fits && way_for(extent, members).same(way);
-      if (fits) some_groups(way, now, members, out.subspan(g * members, now.size()));
+      if (fits) some_groups(way, now, members, out.subspan(g * members, size));
     }
     if (fits) return;
     complete = true;

@@ -37,6 +37,8 @@ class GroupEstimator {
   template <class Real>
   void some_groups(const Way& way, std::span<const double> reward, std::size_t members, std::span<Real> out) const;
   template <class Real>
+  bool integer_groups(const Way& way, const Scores& scores, std::size_t first, std::span<Real> out) const;
+  template <class Real>
   void whole_batch(const Scores& scores, const Matrix& lengths, std::span<Real> out) const;
   std::shared_ptr<const BatchEstimator> tables(std::size_t members, int levels, double groups);
 

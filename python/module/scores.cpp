@@ -53,6 +53,20 @@ void read_numbers(const Matrix& m, std::size_t first, std::size_t count, std::sp
   }
 }
 
+bool Scores::read_levels(std::size_t first, std::size_t count, int most, std::span<std::uint8_t> out) const {
+  if (mask.data != nullptr || scores.number != Number::float32 || scores.member_stride != 1 || scores.group_stride != static_cast<std::ptrdiff_t>(scores.members))
+    return false;
+  const float* from = static_cast<const float*>(scores.data) + first * scores.members;
+  int broken = 0;
+  for (std::size_t i = 0; i < count * scores.members; ++i) {  // without branches: several at a time
+    const float x = from[i];
+    const int level = static_cast<int>(x >= 0 && x <= 255 ? x : 0);
+    broken |= (static_cast<float>(level) != x) | (level > most);
+    out[i] = static_cast<std::uint8_t>(level);
+  }
+  return broken == 0;
+}
+
 void Scores::read(std::size_t first, std::size_t count, std::span<double> out) const {
   read_numbers(scores, first, count, out);
   std::vector<double> there(mask.data == nullptr ? 0 : out.size());

@@ -32,6 +32,8 @@ struct Scores {
   /// Sets out[count][members] to the scores of the groups first, first + 1, ..; missing ones become NaN. Throws BadScore for a score that is there
   /// and is not finite, or beyond 1e100 (as `compute` does).
   void read(std::size_t first, std::size_t count, std::span<double> out) const;
+  /// Sets out[count][members] to floats that lie side by side, if all are there and integers 0..most, most <= 254; false if they are not, or not so.
+  bool read_levels(std::size_t first, std::size_t count, int most, std::span<std::uint8_t> out) const;
 };
 
 /// Sets out[count][members] to numbers of the matrix.

@@ -24,5 +24,5 @@ installed=$("$work/venv/bin/python" -c 'import odrpo_bench, os; print(os.path.di
 PYTHONPATH=$sources/tests/app "$work/venv/bin/python" "$sources/tests/python/numerics_test.py" "$installed/odrpo_bench/bin/odrpo-bench" "$installed" \
   "$sources/tests/golden/golden_public.json"
 "$work/venv/bin/odrpo-bench" check quickstart >check.txt  # a shipped suite by its name
-"$work/venv/bin/odrpo-bench" run "$sources/tests/tiny.toml" -q -o tiny.h5
+"$work/venv/bin/odrpo-bench" run "$sources/tests/tiny.toml" -q -o tiny.h5 >table.txt
 "$work/venv/bin/odrpo-bench" verify tiny.h5
