@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds Release, and starts odrpo-bench: `./bootstrap.sh [--cuda] [--mpi] COMMAND …`. `./bootstrap.sh test` tests it (docs/building.md).
+# Installs what is missing, builds Release, and starts odrpo-bench: `./bootstrap.sh [--cuda] [--mpi] COMMAND …`. `./bootstrap.sh test` tests it, and
+# `./bootstrap.sh packages python` installs what `pip install .` compiles with (docs/building.md).
 set -euo pipefail
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
@@ -14,9 +15,10 @@ need_run=(g++ cmake ninja-build git libtomlplusplus-dev libhdf5-dev libcli11-dev
 need_figures=(gnuplot-nox)
 need_mpi=(openmpi-bin libopenmpi-dev)
 need_bench=(libbenchmark-dev)
-need_test=(ccache catch2 python3-h5py)
-need_all=("${need_figures[@]}" "${need_bench[@]}" "${need_mpi[@]}" clang libclang-rt-dev hdf5-tools python3-numpy python3-xarray python3-h5netcdf
-  python3-netcdf4 python3-jsonschema python3-pandas python3-matplotlib valgrind procps)
+need_python=(python3-dev python3-venv)
+need_test=(ccache catch2 python3-h5py python3-numpy python3-pandas python3-xarray "${need_python[@]}")
+need_all=("${need_figures[@]}" "${need_bench[@]}" "${need_mpi[@]}" clang libclang-rt-dev hdf5-tools python3-h5netcdf
+  python3-netcdf4 python3-jsonschema python3-matplotlib valgrind procps)
 # CI alone, as root: a test starts a Slurm of its own; elsewhere these would start services
 need_ci=(munge slurm-client slurmctld slurmd)
 
@@ -44,6 +46,8 @@ mpi=${mpi:-$(kept ODRPO_MPI || true)}
 goal=run module='' left_out=''
 case ${1:-} in
   bench) goal=bench ;;
+  packages) goal=packages
+    [[ ${2:-} == python && $# == 2 ]] || die 2 "packages: 'python' is needed: './bootstrap.sh packages python' installs what 'pip install .' compiles with" ;;
   test)
     shift
     case ${1:-} in
@@ -140,6 +144,16 @@ install_missing() {
   rm -f "$log"
 }
 
+# what builds the Python package, by pip: fetched once, and not where there is no network. False where it was there
+fetch_python_tools() {
+  local tools=$root/build/python-tools requires
+  "$tools/bin/python3" -c 'import nanobind, scikit_build_core' 2>/dev/null && return 1
+  mapfile -t requires < <(cd "$root" && /usr/bin/python3 -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")')
+  /usr/bin/python3 -m venv "$tools" && "$tools/bin/pip" -q --disable-pip-version-check install --timeout 10 --retries 1 "${requires[@]}" 2>/dev/null && return 0
+  say "no network for pip: the Python package is not built"
+  return 1
+}
+
 # follows the lines of ninja, which go into LOG: percent, and the time left if the rest is as fast
 follow() {
   local log=$1 began=$SECONDS line done all spent
@@ -189,6 +203,7 @@ compile() {
       fi ;;
   esac
   install_missing "${packages[@]}"
+  [[ $goal != test* ]] || ! fetch_python_tools || options+=(-DODRPO_PYTHON_PACKAGE=AUTO)  # looks for them again
   started=$(mktemp "$build/.bootstrap.XXXXXX")  # as old as the sources that this build sees
 
   # a tree that was moved or copied here brings a cache that names its old place
@@ -209,6 +224,10 @@ compile() {
   mv -f "$started" "$stamp"
 }
 
+if [[ $goal == packages ]]; then
+  install_missing "${need_run[@]}" "${need_python[@]}"
+  exit
+fi
 if ! fresh; then (compile); fi
 
 # figures are drawn by gnuplot, which nothing else needs

@@ -19,6 +19,10 @@ target_compile_options(odrpo_flags INTERFACE
 target_include_directories(odrpo_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_link_libraries(odrpo_flags INTERFACE Threads::Threads)
 
+# Everything may go into a shared library (python/): position-independent, and without symbols that others could replace, which would keep the compiler
+# from inlining. Not by CMake's property, which knows another option for programs, whose precompiled headers would no longer fit.
+set(odrpo_linkable -fPIC -fvisibility=hidden -fvisibility-inlines-hidden)
+
 # odrpo_precompiled(TARGET [O1] [FUZZED]): compiles TARGET's sources with the standard library precompiled, one header for all targets of the same
 # options. O1: code whose time nobody sees, -O1 in Release and -O0 under sanitizers (RelWithDebInfo); other code has ODRPO_NUMERIC_OPTIONS. FUZZED:
 # fuzz targets read files and text with it, so they are told which way it went; under sanitizers other code does without the checks of each pointer
@@ -38,6 +42,7 @@ function(odrpo_precompiled target)
   elseif(ODRPO_FUZZ)
     list(APPEND options -fno-sanitize=null,alignment,pointer-overflow)
   endif()
+  list(APPEND options ${odrpo_linkable})
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${options}>")
   if(NOT ODRPO_PCH)
     return()
@@ -102,7 +107,7 @@ function(odrpo_stage target file)
     target_link_libraries(${lib} PRIVATE odrpo_flags)
     target_include_directories(${lib} SYSTEM PRIVATE ${ODRPO_R123_INC})
     target_compile_definitions(${lib} PRIVATE ODRPO_ISA=${isa})
-    target_compile_options(${lib} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O3> ${ODRPO_NUMERIC_OPTIONS}
+    target_compile_options(${lib} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O3> ${odrpo_linkable} ${ODRPO_NUMERIC_OPTIONS}
       $<$<BOOL:${ODRPO_FUZZ}>:-fno-sanitize=null,alignment,pointer-overflow>)
     if(isa STREQUAL avx2 AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
       target_compile_options(${lib} PRIVATE -mavx2)

@@ -38,6 +38,10 @@ plain
 plant kernels/a.cpp '#include "estimators/x.hpp"' includes
 plant envs/a.cpp '#include "estimators/x.hpp"' includes
 plant estimators/a.cpp '#include "policies/x.hpp"' includes
+plant app/a.cpp '#include "python/module/x.hpp"' includes
+plant python/module/a.cpp '#include "train/x.hpp"' includes
+plant python/module/a.cpp '#include "app/table/x.hpp"' includes
+plant app/a.cpp '#include <nanobind/nanobind.h>' 'one place'
 plant policies/a.cpp '#include "envs/x.hpp"' includes
 plant results/a.cpp '#include "train/x.hpp"' includes
 plant results/b.cpp '#include "envs/x.hpp"' includes

@@ -1,8 +1,13 @@
 // Computes posterior scores of a group by a model of its rater, before the first batch of a run.
 #include "app/compute/first_posterior.hpp"
 
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "app/compute/arguments.hpp"
 #include "config/catalogue/prior_grid.hpp"
 #include "envs/bandit/believed.hpp"
 #include "estimators/posterior/posterior.hpp"
@@ -18,6 +23,15 @@ BanditConfig world_of(int levels) {
 }
 
 }  // namespace
+
+const RaterConfig& believed_rater(std::string_view word) {
+  std::vector<std::string_view> words;
+  for (const RaterPreset& rater : rater_presets()) {
+    if (same_word(rater.word, word) && rater_levels(rater.config) == 0) return rater.config;
+    if (rater_levels(rater.config) == 0) words.push_back(rater.word);
+  }
+  throw Refusal{"out_of_range", fmt::format("rater: is one of {}", fmt::join(words, ", "))};
+}
 
 ScoreModel first_score_model(const RaterConfig& rater, int levels, int votes, PriorRule rule, int members) {
   const BanditConfig world = world_of(levels);

@@ -2,6 +2,7 @@
 // also for `export-estimator`.
 #pragma once
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "envs/rater/rater.hpp"
@@ -9,6 +10,9 @@
 #include "estimators/posterior/posterior.hpp"
 
 namespace odrpo::app {
+
+/// The catalogue rater `word`. Throws Refusal for an unknown word, and for a rater that fixes its own number of levels.
+const RaterConfig& believed_rater(std::string_view word);
 
 /// Makes the tables of the model that a posterior estimator has of a rater in that rater's own world. A response has one score, the
 /// aggregate of `votes` calls; a group has `members` responses. Failure `limits` if the distribution of so many votes is too long.

@@ -26,19 +26,21 @@ void check_work(double operations, double limit, const char* what) {
     throw Refusal{"too_large", fmt::format("{} would need {:.1e} operations; the limit is {:.0e}", what, operations, limit)};
 }
 
+/// Refuses a group whose advantages by the definition take too long: some forms compare all pairs, or sort for every member.
+void check_advantage_work(const EstimatorConfig& c, std::span<const double> rewards) {
+  const double size = static_cast<double>(rewards.size());
+  if (row_of(c.form).basis != Basis::reward && c.form != Form::convex_reinforce) check_work(size * size, 4e8, "advantage");
+  if (convention_of(c).divisor == Divisor::others_deviation) check_work(16 * size * size, 4e8, "advantage");
+  if (c.form == Form::convex_reinforce)
+    check_work(std::accumulate(rewards.begin(), rewards.end(), size, [](double sum, double r) { return sum + std::max(0.0, r); }), 4e8,
+               "advantage");
+}
+
 double median_argument(const Arguments& a, const EstimatorConfig& c) {
   const double median = a.number_or_null("median_value").value_or(no_median);
   if (reads_median(c.weight) && c.median == MedianRule::running && std::isnan(median))
     throw Refusal{"out_of_range", "median_value: a number is needed when median_rule is running"};
   return median;
-}
-
-EstimatorConfig named_estimator(const Arguments& a) {
-  const auto parsed = parse_estimator(a.text("est"));
-  if (!parsed) throw Refusal{"out_of_range", fmt::format("est: is one of {}", fmt::join(estimator_catalogue(), ", "))};
-  if (parsed->posterior) throw Refusal{"out_of_range", "est: posterior estimators are the form of the answer of `posterior_scores`"};
-  if (parsed->corrected) throw Refusal{"out_of_range", "est: corrected estimators are the form, with the scores that `corrected_scores` answers as values"};
-  return *parsed;
 }
 
 EstimatorConfig odrpo_config(const Arguments& a) {
@@ -70,20 +72,7 @@ std::string advantage(const Arguments& a) {
   read_level_values(a, rewards, c);
   const int levels = read_formulas(a, c);
   read_conventions(a, c);
-  const double size = static_cast<double>(rewards.size());
-  if (row_of(c.form).basis != Basis::reward && c.form != Form::convex_reinforce) check_work(size * size, 4e8, "advantage");
-  if (convention_of(c).divisor == Divisor::others_deviation) check_work(16 * size * size, 4e8, "advantage");  // sorts for every member
-  if (c.form == Form::convex_reinforce)
-    check_work(std::accumulate(rewards.begin(), rewards.end(), size, [](double sum, double r) { return sum + std::max(0.0, r); }), 4e8,
-               "advantage");
-  return of_those_there(rewards, [&](std::vector<double>& there, std::span<double> out) {
-    if (row_of(c.form).basis == Basis::rank) join_rounded(there);
-    try {
-      advantages(c, levels, there, no_median, out);
-    } catch (const Failure& f) {
-      throw Refusal{by_formula(c) ? "out_of_range" : "too_large", f.what()};
-    }
-  });
+  return of_those_there(rewards, [&](std::vector<double>& there, std::span<double> out) { group_advantages(c, levels, there, out); });
 }
 
 std::string odrpo(const Arguments& a) {
@@ -373,5 +362,29 @@ constexpr ComputeFunction functions[] = {
 }  // namespace
 
 std::span<const ComputeFunction> compute_functions() { return functions; }
+
+std::string call_function(std::string_view name, const nlohmann::json& args) {
+  for (const ComputeFunction& f : functions)
+    if (f.name == name) return f.answer(Arguments(args, f.text.arguments));
+  throw Refusal{"unknown_function", fmt::format("\"{}\" is not one of {}", name.substr(0, 40), joined(compute_functions(), &ComputeFunction::name))};
+}
+
+EstimatorConfig named_estimator(const Arguments& a) {
+  const auto parsed = parse_estimator(a.text("est"));
+  if (!parsed) throw Refusal{"out_of_range", fmt::format("est: is one of {}", fmt::join(estimator_catalogue(), ", "))};
+  if (parsed->posterior) throw Refusal{"out_of_range", "est: posterior estimators are the form of the answer of `posterior_scores`"};
+  if (parsed->corrected) throw Refusal{"out_of_range", "est: corrected estimators are the form, with the scores that `corrected_scores` answers as values"};
+  return *parsed;
+}
+
+void group_advantages(const EstimatorConfig& c, int levels, std::span<double> rewards, std::span<double> out) {
+  check_advantage_work(c, rewards);
+  if (row_of(c.form).basis == Basis::rank) join_rounded(rewards);
+  try {
+    advantages(c, levels, rewards, no_median, out);
+  } catch (const Failure& f) {
+    throw Refusal{by_formula(c) ? "out_of_range" : "too_large", f.what()};
+  }
+}
 
 }  // namespace odrpo::app

@@ -308,6 +308,17 @@ struct ComputeFunction {
 /// Every function, in the order of docs/reference/functions.md.
 std::span<const ComputeFunction> compute_functions();
 
+/// Calls the function `name` with the object `args`. Returns its answer, JSON text. Throws Refusal for an unknown name and for arguments that it
+/// does not take.
+std::string call_function(std::string_view name, const nlohmann::json& args);
+
+/// The estimator that the argument `est` names. Refuses unknown words, and those that need a model of a judge.
+EstimatorConfig named_estimator(const Arguments& a);
+
+/// Sets out[G] to the advantages of a group by advantages() of estimators/definition.hpp. Forms of ranks join rewards first (join_rounded). Refuses
+/// groups that would take more than a few seconds, and rewards that the form cannot have.
+void group_advantages(const EstimatorConfig& config, int levels, std::span<double> rewards, std::span<double> out);
+
 // Answer requests about the exact theory; each comment names the function of `compute`.
 
 std::string curl_of(const Arguments& a);       ///< answers `curl_at`

@@ -102,11 +102,7 @@ std::string answer(const json& request) {
       throw Refusal{"bad_request", fmt::format("\"{}\" is not one of id, fn, args", key.substr(0, 40))};
   if (!request.contains("fn") || !request["fn"].is_string()) throw Refusal{"bad_request", "fn: the name of a function is needed"};
   if (!request.contains("args") || !request["args"].is_object()) throw Refusal{"bad_request", "args: an object is needed"};
-  const std::string& name = request["fn"].get_ref<const std::string&>();
-  for (const ComputeFunction& f : compute_functions())
-    if (f.name == name) return f.answer(Arguments(request["args"], f.text.arguments));
-  throw Refusal{"unknown_function",
-                fmt::format("\"{}\" is not one of {}", name.substr(0, 40), joined(compute_functions(), &ComputeFunction::name))};
+  return call_function(request["fn"].get_ref<const std::string&>(), request["args"]);
 }
 
 std::string refuse(const std::string& id, const std::string& code, const std::string& message) {

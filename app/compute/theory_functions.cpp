@@ -161,22 +161,11 @@ namespace {
 
 constexpr int posterior_levels = 10;  // K, the number of levels for catalogue raters that do not fix it themselves
 
-/// The catalogue rater that the argument `rater` names. Refuses a rater that fixes its own number of levels.
-const RaterConfig& believed_rater(const Arguments& a) {
-  const std::string word = a.text("rater");
-  std::vector<std::string_view> words;
-  for (const RaterPreset& rater : rater_presets()) {
-    if (same_word(rater.word, word) && rater_levels(rater.config) == 0) return rater.config;
-    if (rater_levels(rater.config) == 0) words.push_back(rater.word);
-  }
-  throw Refusal{"out_of_range", fmt::format("rater: is one of {}", fmt::join(words, ", "))};
-}
-
 }  // namespace
 
 std::string posterior_scores(const Arguments& a) {
   const std::vector<double> given = a.integers("scores", 1, posterior_levels);
-  return json_list(first_posterior_scores(believed_rater(a), posterior_levels, a.word<PriorRule>("prior", prior_words),
+  return json_list(first_posterior_scores(believed_rater(a.text("rater")), posterior_levels, a.word<PriorRule>("prior", prior_words),
                                           std::vector<int>(given.begin(), given.end()))
                        .values);
 }
@@ -193,7 +182,7 @@ std::string posterior_votes(const Arguments& a) {
   }
   if (votes.size() > most) throw Refusal{"out_of_range", fmt::format("votes: at most {} responses", most)};
   const PriorRule prior = a.word<PriorRule>("prior", prior_words);
-  return json_list(first_posterior_of_votes(believed_rater(a), posterior_levels, prior, votes), json_or_null);
+  return json_list(first_posterior_of_votes(believed_rater(a.text("rater")), posterior_levels, prior, votes), json_or_null);
 }
 
 }  // namespace odrpo::app

@@ -1,13 +1,46 @@
-"""odrpo-bench in Python: result files as frames, runs, figures, judges (docs/python.md)."""
+"""odrpo-bench from Python: run suites, read their results, and compute advantages of arrays (docs/python.md).
+
+A name's module is imported when the name is first used: `advantages` needs numpy and the compiled module, `load` pandas and h5py, `plot` matplotlib."""
 import importlib
 
-_PLACES = {"load": "results", "run": "running", "plot": "figures", "convert": "parquet"}
+# name -> the module that has it
+_PLACES = {
+    "advantages": "numerics",
+    "estimator_options": "numerics",
+    "posterior": "numerics",
+    "vote_distribution": "numerics",
+    "load": "results",
+    "run": "running",
+    "plot": "figures",
+    "convert": "parquet",
+}
+_MODULES = ("compute", "integrations", "judge")
+
+
+def _functions():
+    """The module of the functions of `compute`; None where the compiled module was not built."""
+    try:
+        return importlib.import_module(".compute", __name__)
+    except ModuleNotFoundError as missing:
+        if missing.name != f"{__name__}._numerics":
+            raise
+        return None
 
 
 def __getattr__(name):
-    if name == "judge":
-        return importlib.import_module(".judge", __name__)
-    if name not in _PLACES:
+    if name in _PLACES:
+        value = getattr(importlib.import_module("." + _PLACES[name], __name__), name)
+    elif name in _MODULES:
+        return importlib.import_module("." + name, __name__)
+    elif name == "__all__":
+        return __dir__()
+    elif name.startswith("_") or not hasattr(_functions(), name):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(importlib.import_module("." + _PLACES[name], __name__), name)
+    else:
+        value = getattr(_functions(), name)
+    globals()[name] = value
     return value
+
+
+def __dir__():
+    return sorted({*_PLACES, "judge", "compute", *(_functions().__all__ if _functions() else ())})

@@ -52,6 +52,11 @@ def call(*arguments, code=0, words="", **how):
     return ran.stdout.decode()
 
 
+def call_with(text):
+    """stdout of `compute` for these lines on its stdin."""
+    return subprocess.run([program, "compute"], input=text.encode(), capture_output=True, check=True).stdout.decode()
+
+
 def digest(file):
     """What `verify` prints of a result file."""
     return re.search(r"digest ([0-9a-f]{64})", call("verify", file)).group(1)

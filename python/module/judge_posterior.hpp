@@ -1,0 +1,40 @@
+// Computes posterior scores of arrays of groups for Python, under the model of a catalogue rater in its own world.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string_view>
+
+#include "app/compute/first_posterior.hpp"
+#include "estimators/posterior/posterior.hpp"
+#include "python/module/scores.hpp"
+
+namespace odrpo::python {
+
+/// E[quality | own score, all scores of the group], of one score each, as the function `posterior_scores` of `compute` has it. Safe from any thread.
+/// Remembers the model of the last size of group.
+class JudgePosterior {
+ public:
+  /// `rater`: a catalogue word; `prior`: fixed, following or moments, as a run begins; `levels` 2..100. Throws app::Refusal for other values.
+  JudgePosterior(std::string_view rater, std::string_view prior, int levels);
+  /// Sets out[groups][members] to posterior scores, in levels; missing ones become NaN. Throws BadScore for a score that the rater cannot give.
+  template <class Real>
+  void values(const Scores& scores, std::span<Real> out);
+
+ private:
+  struct Model {
+    ScoreModel model;
+    PosteriorScores scores;
+    StatePrior prior;
+  };
+  std::shared_ptr<const Model> model_for(std::size_t members);
+
+  const RaterConfig& rater_;
+  PriorRule prior_;
+  int levels_;
+  std::mutex mutex_;  ///< of what follows
+  std::size_t members_ = 0;
+  std::shared_ptr<const Model> model_;
+};
+
+}  // namespace odrpo::python

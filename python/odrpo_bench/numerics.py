@@ -1,0 +1,67 @@
+"""Advantages and posterior scores of arrays, at the speed of the program's own code.
+
+Arrays are those of numpy, torch and JAX in the memory of the CPU, and whatever has the buffer protocol; lists become arrays of numpy. They are read where they
+are, without a copy; strides may be any (of scores that do not lie one behind the other a few groups at a time are copied), and they may be read-only."""
+from functools import lru_cache
+
+import numpy as np
+
+from . import _numerics
+from .compute import vote_pmf as vote_distribution
+
+__all__ = ["advantages", "estimator_options", "posterior", "vote_distribution"]
+
+
+@lru_cache(maxsize=256)
+def _estimator(estimator, options):
+    return _numerics.Estimator({"est": estimator, **{name: value for name, value in options if value is not None}})
+
+
+def _hashable(value):
+    return tuple(value) if isinstance(value, (list, np.ndarray)) else value
+
+
+def advantages(scores, estimator, *, mask=None, lengths=None, **options):
+    """The advantages of groups of scores.
+
+    scores [groups, members] or, of one group, [members]: finite numbers. estimator: a word of `odrpo-bench list estimators`, such as
+    "odrpo-gini-median(maxrl)". mask, in the shape of scores: a score is missing where it is 0 or False; the others are the group, and it gets 0.
+    lengths, in the same shape, for opo alone: tokens of each response. Options set the estimator; those left out, or None, have the values of the
+    paper or, with compat = "verl" or another trainer, of that trainer's code:
+
+{options}
+
+    Returns an array of the shape and the framework of scores, in their type of floats; float64 for integers and booleans (JAX without 64 bits makes float32
+    of it). float64 and integers are computed in double, as `compute` does. float32 is computed in float by the tables of training where all scores are
+    integers 0..100, which is much faster, and else in double. As `advantage` of `compute` it stops before the whitening of a batch, which `whiten` does.
+
+    Raises ValueError for a score that is not finite and not masked (the message has its place), a shape, word or number that does not fit; TypeError for
+    options that do not exist and for arrays of other types, or none.
+
+    Source: docs/reference/estimators.md; `estimators/batch.cpp`, `estimators/definition.cpp`."""
+    try:
+        prepared = _estimator(estimator, tuple(sorted(options.items())) if options else ())
+    except TypeError:
+        prepared = _estimator(estimator, tuple((k, _hashable(v)) for k, v in sorted(options.items())))
+    return prepared(scores, mask, lengths)
+
+
+def estimator_options():
+    """The options of `advantages` as a dict: name to what it is."""
+    return {name: text for name, text, _ in _numerics.estimator_takes() if name != "est"}
+
+
+advantages.__doc__ = advantages.__doc__.replace("{options}", "\n".join(f"        {name}: {text}" for name, text in estimator_options().items()))
+
+
+def posterior(model, *, prior="following", levels=10):
+    """A function of scores that returns their posterior means: E[quality | own score, all scores of the group], in levels.
+
+    model: a word of `odrpo-bench list raters`, the judge that is believed in, in the world that it brings. prior: "fixed", "following" or "moments", the
+    states of prompts as a run begins. levels: K, 2..100. The result is called with scores [groups, members] or [members] of one call of the judge each, and
+    with mask = ... as `advantages` is; a missing score gets NaN. `advantages(posterior(model)(scores), FORM)` is what posterior(FORM) computes.
+
+    Raises ValueError for another model, prior or number of levels, and, when called, for a score that this judge cannot give.
+
+    Source: docs/posterior.md; `estimators/posterior/posterior.cpp`."""
+    return _numerics.Posterior(model, prior, levels)
