@@ -193,7 +193,9 @@ compile() {
       [[ -f $build/build.ninja ]] || options+=(-DODRPO_TESTS=OFF "${unity[@]}") ;;
     test*) packages+=("${need_test[@]}")
       [[ $(kept ODRPO_TESTS) == ON ]] || options+=(-DODRPO_TESTS=ON)
-      [[ $(kept CMAKE_UNITY_BUILD) != ON ]] || options+=(-DCMAKE_UNITY_BUILD=OFF)  # who tests also edits: each source alone
+      # who tests also edits: each source alone; CI sets ODRPO_JOINED=ON
+      [[ $(kept CMAKE_UNITY_BUILD) != ON ]] || options+=(-DCMAKE_UNITY_BUILD=OFF)
+      [[ ${ODRPO_JOINED:-OFF} == "$(kept ODRPO_JOINED)" ]] || options+=("-DODRPO_JOINED=${ODRPO_JOINED:-OFF}")
       targets=(odrpo_tests)
       [[ $goal != test-module ]] || targets=("test_$module")
       if [[ $goal == test-all ]]; then

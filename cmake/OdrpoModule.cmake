@@ -1,5 +1,10 @@
 # How a module is built: odrpo_module() makes its library, odrpo_stage() compiles a stage file once per instruction set.
 
+# of tests and of modules whose time nobody sees; not of the numerics, which take up to 2 % more or fewer instructions than the gate has stored
+option(ODRPO_JOINED "compile eight sources at a time where that changes no times; CMAKE_UNITY_BUILD: everywhere" OFF)
+if(CMAKE_UNITY_BUILD)
+  set(ODRPO_JOINED ON)
+endif()
 option(ODRPO_WERROR "treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 add_library(odrpo_flags INTERFACE)
 # -ffp-contract=off and no fast-math: the same bits from every compiler and SIMD width. Functions begin at cache lines: else a change of one moves
@@ -8,7 +13,7 @@ add_library(odrpo_flags INTERFACE)
 target_compile_options(odrpo_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wno-psabi;-ffp-contract=off;-fno-math-errno>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-falign-functions=64>
-  $<$<AND:$<BOOL:${CMAKE_UNITY_BUILD}>,$<COMPILE_LANG_AND_ID:CXX,GNU>>:-Wno-subobject-linkage>  # a joined source looks like a header to g++
+  $<$<AND:$<BOOL:${ODRPO_JOINED}>,$<COMPILE_LANG_AND_ID:CXX,GNU>>:-Wno-subobject-linkage>  # a joined source looks like a header to g++
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${ODRPO_WERROR}>>:-Werror>
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict;-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-array-bounds>  # false alarms of g++ 12 at -O3
   # g++ 13 and later see no store into an array whose used part has a run-time length; g++ 12 and clang go on checking
@@ -34,6 +39,7 @@ function(odrpo_precompiled target)
   set(options ${ODRPO_NUMERIC_OPTIONS})
   if("O1" IN_LIST ARGN)
     string(APPEND library _o1)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ${ODRPO_JOINED})
     set(options $<$<CONFIG:Release>:-O1> $<$<CONFIG:RelWithDebInfo>:-O0>)
   endif()
   if(ODRPO_FUZZ AND "FUZZED" IN_LIST ARGN)

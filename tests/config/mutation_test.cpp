@@ -1,5 +1,5 @@
 // Mutations of two shipped suites, one of which zips, at random with fixed seeds: refused or accepted, but never a crash, a hang or an
-// unplaced message.
+// unplaced message. Under sanitizers fuzz/suite.cpp does the same.
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -52,7 +52,7 @@ void mutate(std::string& text, std::mt19937_64& random) {
 
 }  // namespace
 
-TEST_CASE("mutated suites are refused with a message or accepted") {
+TEST_CASE("mutated suites are refused with a message or accepted", "[unsanitized]") {
   const auto name = GENERATE(as<std::string>{}, "quickstart", "equal-cost");
   const auto start = original(name);
   REQUIRE(start.size() > 200);

@@ -209,7 +209,7 @@ void check_shortcuts(const RunGrid& grid, const Lists& lists) {
 
 }  // namespace
 
-TEST_CASE("a grid has the runs of nested loops over its lists, and --only those of them that match") {
+TEST_CASE("a grid has the runs of nested loops over its lists, and --only those of them that match", "[unsanitized]") {
   std::mt19937 random(20260);
   for (int round = 0; round < 40; ++round) {
     const Lists lists = random_lists(random);
@@ -268,7 +268,7 @@ TEST_CASE("an empty grid, copies, and runs that outlive their suite") {
   CHECK(copy.only({1, 2}).back().id == "bandit/mixed/linear/maxrl/n1/s0");
 }
 
-TEST_CASE("a grid of a million runs takes the memory of its plan, and gives any run at once") {
+TEST_CASE("a grid of a million runs takes the memory of its plan, and gives any run at once", "[unsanitized]") {
   const std::vector<std::string> set{"suite.seeds=100000", "limits.runs=1e9", "learn.lr=[1, 2, 3, 4, 5]"};
   const Suite suite = loaded(small_suite, set);
   CHECK(sizeof(suite.runs) <= 4 * sizeof(void*));

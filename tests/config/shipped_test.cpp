@@ -129,7 +129,7 @@ TEST_CASE("yardstick: exactly the numpy problem") {
   }
 }
 
-TEST_CASE("calibrated and stress learn alike, with the controls") {
+TEST_CASE("calibrated and stress learn alike, with the controls", "[unsanitized]") {
   const auto calibrated = shipped("calibrated"), stress = shipped("stress");
   CHECK(all(calibrated, [](const RunSpec& r) { return r.rater_name; }) == std::set<std::string>{"mixed", "veto", "wide", "gauss", "panel-essays", "panel-dialogue"});
   CHECK(all(stress, [](const RunSpec& r) { return r.rater_name; }).size() == 11);

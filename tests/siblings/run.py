@@ -306,8 +306,11 @@ def apply(sibling, tree):
     return wrong
 
 
-def commands(build):
-    """The compile command of each source, by its path in the tree."""
+def commands(build, tree):
+    """The compile command of each source, by its path in the tree. A build whose sources are joined is configured once more, in `tree`, with each alone."""
+    if re.search("^(CMAKE_UNITY_BUILD|ODRPO_JOINED):[A-Z]*=ON$", open(os.path.join(build, "CMakeCache.txt")).read(), re.MULTILINE):
+        build = os.path.join(tree, "build")
+        subprocess.run(["cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DODRPO_BENCH=OFF", "-DODRPO_CUDA=OFF"], check=True, capture_output=True)
     return {os.path.relpath(entry["file"], ROOT): entry for entry in json.load(open(os.path.join(build, "compile_commands.json")))}
 
 
@@ -315,7 +318,7 @@ def syntax(file, tree, known):
     """What the compiler says against a file; a new one is compiled as its neighbours are."""
     entry = known.get(file) or next((e for f, e in known.items() if os.path.dirname(f) == os.path.dirname(file)), None)
     if entry is None:
-        return f"{file}: the build folder has no command for it; is it a unity build?"
+        return f"{file}: the build folder has no command for it"
     words, skip = [], False
     for word in shlex.split(entry["command"])[1:] if "ccache" in entry["command"].split()[0] else shlex.split(entry["command"]):
         if skip or word in ("-c", "-MD", entry["file"]):
@@ -388,7 +391,7 @@ def main():
         for sibling in SIBLINGS:
             wrong += apply(sibling, tree)
         if not wrong and not given.full:
-            known = commands(given.build)
+            known = commands(given.build, tree)
             files = dict.fromkeys(f for s in SIBLINGS for f in [*s.edits, *s.also_checked] if f.endswith(".cpp"))
             with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
                 wrong += [said for said in pool.map(lambda f: syntax(f, tree, known), files) if said]

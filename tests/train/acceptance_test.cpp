@@ -41,7 +41,7 @@ TEST_CASE("yardstick: final regret of 64 seeds agrees with the independent numpy
   const Suite suite = shipped("yardstick");
   REQUIRE(suite.runs.size() == std::size(wants) * 64);
   std::map<std::pair<std::string, int>, std::vector<double>> regret;
-  for (const RunRecord& r : train_all(suite)) regret[{r.estimator, r.votes}].push_back(final_of(r, "regret"));
+  for (const RunRecord& r : train_all(suite)) regret[{r.estimator, r.votes}].push_back(final_value(r, "regret"));
   REQUIRE(regret.size() == std::size(wants));
   std::printf("%-28s %5s %8s %8s %8s %4s\n", "final regret, levels", "votes", "got", "want", "s.e.", "n");
   for (const Want& want : wants) {
@@ -71,7 +71,7 @@ TEST_CASE("calibrated suite: Gini-Median of MaxRL's norm minus MaxRL overlaps th
     REQUIRE(r.axes.size() == 1);
     std::vector<double>& values = gain[{r.rater, r.estimator}][std::get<double>(r.axes[0].second)];
     REQUIRE(r.seed == static_cast<int>(values.size()));
-    values.push_back(100 * final_of(r, "final_gain"));
+    values.push_back(100 * final_value(r, "final_gain"));
   }
   REQUIRE(gain.size() == 4);
   std::printf("%-6s %26s %26s %24s %18s\n", "rater", "maxrl (lr)", "gini-median (lr)", "difference, 95 %, n", "published");

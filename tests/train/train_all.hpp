@@ -31,7 +31,7 @@ inline std::vector<RunRecord> train_all(const Suite& suite) {
   return records;
 }
 
-inline double final_of(const RunRecord& r, const std::string& name) {
+inline double final_value(const RunRecord& r, const std::string& name) {
   INFO(r.id << " " << r.error);
   REQUIRE(r.status == RunStatus::ok);
   for (const Final& f : r.finals)

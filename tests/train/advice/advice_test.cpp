@@ -12,7 +12,7 @@ using namespace odrpo;
 TEST_CASE("an advice does not depend on the number of threads, nor on a stop between", "[unsanitized]") {
   const AdviceQuestion q = small_question(20'000, {"grpo", "odrpo-gini-median(maxrl)"});
   const JudgeWorld mixed = judge_named("mixed");
-  Asked one, two(2);
+  AskedAdvice one, two(2);
   const auto a = one.ask(q, mixed, {judge_named("veto")}), b = two.ask(q, mixed, {judge_named("veto")});
   REQUIRE((a && b));
   REQUIRE(a->report.size() == b->report.size());
@@ -21,21 +21,21 @@ TEST_CASE("an advice does not depend on the number of threads, nor on a stop bet
     REQUIRE(a->report[i].from.choice == b->report[i].from.choice);
     REQUIRE(a->report[i].gain_at_rates == b->report[i].gain_at_rates);
   }
-  Asked third;  // goes on from what another had saved
+  AskedAdvice third;  // goes on from what another had saved
   REQUIRE(third.trials.load(one.trials.saved("1"), "1"));
   const auto c = third.ask(q, mixed, {judge_named("veto")});
   REQUIRE(third.trials.trained() == 0);
   REQUIRE(c->report[0].gain_at_rates == a->report[0].gain_at_rates);
   REQUIRE(c->checks.back().less.n == a->checks.back().less.n);
 
-  Asked stopped;
+  AskedAdvice stopped;
   stopped.stop = true;
   REQUIRE_FALSE(stopped.ask(q, mixed));
 }
 
 TEST_CASE("what an advice reports", "[unsanitized]") {
   const AdviceQuestion q = small_question(20'000, {"grpo", "maxrl", "odrpo-gini-median(maxrl)"});
-  Asked asked;
+  AskedAdvice asked;
   const auto a = asked.ask(q, judge_named("mixed"), {judge_named("low20")});
   REQUIRE(a);
   REQUIRE(a->race.choices == 2 * 3 * (1 + 2 + 1 + 2));
@@ -93,13 +93,13 @@ TEST_CASE("what an advice reports", "[unsanitized]") {
 TEST_CASE("a judge without noise needs one call, a very noisy one whose calls are almost free many", "[unsanitized]") {
   AdviceQuestion q = small_question(30'000, {"grpo", "odrpo(grpo)"});
   q.rollouts = {8};
-  Asked clean;
+  AskedAdvice clean;
   const auto few = clean.ask(q, judge_named("clean"));
   REQUIRE(few);
   REQUIRE(few->report[few->advised].from.choice.votes == 1);
 
   q.prices = {0.0001, 1};
-  Asked noisy;
+  AskedAdvice noisy;
   JudgeWorld judge = judge_named("s2");
   const auto many = noisy.ask(q, judge);
   REQUIRE(many);
@@ -108,7 +108,7 @@ TEST_CASE("a judge without noise needs one call, a very noisy one whose calls ar
 
 TEST_CASE("a budget that pays for nothing is refused, one that pays for some says so") {
   AdviceQuestion q = small_question(64 * 4 * 3, {"grpo"});
-  Asked nothing;
+  AskedAdvice nothing;
   try {
     nothing.ask(q, judge_named("mixed"));
     FAIL("not refused");
@@ -117,7 +117,7 @@ TEST_CASE("a budget that pays for nothing is refused, one that pays for some say
     REQUIRE(std::string(failure.what()).find("more --calls or a smaller --batch") != std::string::npos);
   }
   q.calls = 64 * 8 * 5;
-  Asked some;
+  AskedAdvice some;
   const auto a = some.ask(q, judge_named("mixed"));
   REQUIRE(a);
   REQUIRE(a->race.choices + a->race.too_dear == 2 * (1 + 2 + 1 + 2));
@@ -129,7 +129,7 @@ TEST_CASE("where answers cost ten times a call, one call of mixed is best, as on
   q.prices = {1, 10};
   q.rollouts = {8}, q.votes = {1, 4, 8}, q.rules = {VoteRule::mean};
   q.tuning_seeds = 16, q.report_seeds = 40;
-  Asked asked;
+  AskedAdvice asked;
   const auto a = asked.ask(q, judge_named("mixed"));
   REQUIRE(a);
   REQUIRE(a->report[a->advised].from.choice.votes == 1);
@@ -145,7 +145,7 @@ TEST_CASE("with prices the advised choice is the best of those that cost about t
   AdviceQuestion q = small_question(40'000, {"grpo"});
   q.prices = {1, 10};
   q.rollouts = {4, 8}, q.votes = {1, 4};
-  Asked asked;
+  AskedAdvice asked;
   const auto a = asked.ask(q, judge_named("mixed"));
   REQUIRE(a);
   for (std::size_t i = 0; i < a->advised; ++i) REQUIRE((a->report[i].worse || 0.9 * a->report[i].cost > a->report[a->advised].cost));

@@ -24,12 +24,12 @@ inline AdviceQuestion small_question(double calls, std::vector<std::string> esti
 }
 
 // An advice with all that it needs.
-struct Asked {
+struct AskedAdvice {
   std::atomic<bool> stop{false};
   Trials trials;
   std::vector<AdviceProgress> told;
   AdviceWork work{[this](const AdviceProgress& at) { told.push_back(at); }};
-  explicit Asked(int jobs = 1) : trials(jobs, stop) {}
+  explicit AskedAdvice(int jobs = 1) : trials(jobs, stop) {}
   std::optional<Advice> ask(const AdviceQuestion& q, const JudgeWorld& judge, const std::vector<JudgeWorld>& others = {}) {
     return advise(q, judge, others, trials, work);
   }

@@ -138,7 +138,7 @@ TEST_CASE("an advice of a judge without its outliers does not hold with the file
   REQUIRE(judges->others.back().name == "the file's responses");
   AdviceQuestion q = small_question(80'000, {"grpo", "odrpo-gini-median(maxrl)"});
   q.rollouts = {16}, q.votes = {1}, q.report_seeds = 16, q.check_seeds = 16;
-  Asked asked;
+  AskedAdvice asked;
   const auto wrong = asked.ask(q, {"judge", rater}, {judges->others.back()});
   INFO("advised " << choice_text(q, wrong->report[wrong->advised].from.choice) << ", " << wrong->checks.back().less.mean << " points");
   CHECK(choice_text(q, wrong->report[wrong->advised].from.choice).find(", grpo") != std::string::npos);

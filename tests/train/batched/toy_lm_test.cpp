@@ -78,7 +78,7 @@ TEST_CASE("toy-lm on a device: a run stopped again and again ends with the same 
       if (r.status == RunStatus::ok || r.error != "stopped") break;
       ++stops;
     }
-    check_same(whole, r);
+    check_equal(whole, r);
   }
   CHECK(stops > 10);
 }
@@ -92,7 +92,7 @@ TEST_CASE("toy-lm: neither the CPU nor another device goes on from a device's ch
     Memory memory;
     REQUIRE(call_on(device, spec, memory, 3).error == "stopped");
     const RunRecord r = who == 0 ? call(spec, memory, -1) : call_on(who == 1 ? other : device, spec, memory, -1);
-    check_same(who == 0 ? on_cpu_alone : whole, r);
+    check_equal(who == 0 ? on_cpu_alone : whole, r);
     REQUIRE(memory.told.size() == 1);
     CHECK(memory.told[0] == (who == 2 ? "continued " + spec.id + " at step 3 of 11"
                                       : "ignored the checkpoint of " + spec.id + ": another program, kind of processor or device left it"));
@@ -142,7 +142,7 @@ TEST_CASE("toy-lm on a device: so many runs do train at a time, the first of eac
   CHECK(left == Approx(0).margin(1e-6));
 }
 
-TEST_CASE("toy-lm on a device: two devices share a suite, and one that fails stops the other, which loses nothing that is finished") {
+TEST_CASE("toy-lm on a device: two devices share a suite, and one that fails stops the other, which loses nothing that is finished", "[unsanitized]") {
   const Folder folder;
   const Suite suite = loaded(lm, {"suite.seeds=5", "grid.estimator=[grpo, maxrl]", "learn.steps=5"});
   HostTransformers one, other;
@@ -170,7 +170,7 @@ TEST_CASE("toy-lm on a device: two devices share a suite, and one that fails sto
   CHECK(rest.digest == digest);
 }
 
-TEST_CASE("toy-lm on a device: a stop keeps what is half way, and the same suite goes on to the same digest") {
+TEST_CASE("toy-lm on a device: a stop keeps what is half way, and the same suite goes on to the same digest", "[unsanitized]") {
   const Folder folder;
   const Suite suite = loaded(lm, {"suite.seeds=2", "grid.estimator=[grpo, maxrl]", "learn.steps=30"});
   HostTransformers device;

@@ -97,7 +97,7 @@ inline RunRecord undisturbed(const RunSpec& spec) {
 }
 
 // Equal in all that the digest covers: NaN and signs of zero included.
-inline void check_same(const RunRecord& a, const RunRecord& b) {
+inline void check_equal(const RunRecord& a, const RunRecord& b) {
   INFO(a.error << b.error);
   REQUIRE(a.status == RunStatus::ok);
   REQUIRE(b.status == RunStatus::ok);

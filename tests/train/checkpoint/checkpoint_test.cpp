@@ -54,7 +54,7 @@ TEST_CASE("toy-lm: a run stopped again and again ends with the same bits", "[slo
         if (r.status == RunStatus::ok || r.error != "stopped") break;
         ++stops;
       }
-      check_same(whole, r);
+      check_equal(whole, r);
     }
   }
   CHECK(stops > rounds(10, 20));
@@ -83,7 +83,7 @@ TEST_CASE("toy-lm: a run whose evaluations are stopped goes on to the same bits,
   }
   INFO("seed " << seed << ", " << stops << " stops");
   CHECK(stops > 0);
-  check_same(whole, r);
+  check_equal(whole, r);
 }
 
 TEST_CASE("bandit: a run stopped again and again ends with the same bits", "[slow]") {
@@ -144,7 +144,7 @@ prior = "moments"
         if (r.status == RunStatus::ok || r.error != "stopped") break;
         ++stops;
       }
-      check_same(whole, r);
+      check_equal(whole, r);
     }
   CHECK(stops > rounds(15, 40));
 }
@@ -177,7 +177,7 @@ TEST_CASE("toy-lm: a run stopped at any instant goes on, and so does one that wa
       ++stopped;
       if (kill) memory.files = before, ++killed;  // what was kept since then never came to the disk
     }
-    check_same(whole, r);
+    check_equal(whole, r);
   }
   CHECK(stopped > 5);
   CHECK(killed > 0);
@@ -213,7 +213,7 @@ TEST_CASE("toy-lm: what could not be kept is tried again when the run stops, and
     Memory memory;
     RunCache shared;
     memory.refuse = [memory_lacks](CheckpointKind) { return memory_lacks ? throw std::bad_alloc() : true; };
-    check_same(whole, call(spec, memory, 1000));
+    check_equal(whole, call(spec, memory, 1000));
     CHECK(memory.files.empty());
 
     const ToyLmProblem problem = *make_toy_lm_problem(spec, shared, best_isa(), never);
@@ -301,7 +301,7 @@ TEST_CASE("toy-lm: a checkpoint that is not this run's, or is not whole, is not 
     Memory memory;
     memory.files = good.files;
     memory.store.build = [build] { return std::string(build); };
-    check_same(whole, call(spec, memory, 1000));
+    check_equal(whole, call(spec, memory, 1000));
     REQUIRE(memory.told.size() == 1);
     CHECK(memory.told[0].starts_with(build == std::string("build") ? "continued" : "ignored"));
     CHECK(memory.loaded_starts == (build == std::string("build") ? 1 : 0));
@@ -311,7 +311,7 @@ TEST_CASE("toy-lm: a checkpoint that is not this run's, or is not whole, is not 
     memory.files = good.files;
     for (auto& [name, kept] : memory.files)
       if (name.first == CheckpointKind::start) kept = start.empty() ? kept.substr(0, kept.size() - 4) : start;
-    check_same(whole, call(spec, memory, 1000));
+    check_equal(whole, call(spec, memory, 1000));
     CHECK(memory.starts == 2);  // both steps made again and kept again
   }
 }

@@ -39,7 +39,7 @@ Trained train_arms(const Plateau& at, int seeds) {
   for (const RunRecord& r : train_all(load_suite_text("null.toml", text, {}, {}))) {
     std::vector<double>& of = gains[r.rater][std::get<double>(r.axes.at(0).second)];
     REQUIRE(r.seed == static_cast<int>(of.size()));
-    of.push_back(100 * final_of(r, "final_gain"));
+    of.push_back(100 * final_value(r, "final_gain"));
   }
   return gains;
 }

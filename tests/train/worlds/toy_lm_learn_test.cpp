@@ -286,7 +286,7 @@ TEST_CASE("toy-lm: supervised steps that are stopped again and again go on from 
       CHECK(steps.world_restored == 2 * calls);
     }
     CHECK(calls == 3);
-    check_same(whole, call(spec, memory, 1000));
+    check_equal(whole, call(spec, memory, 1000));
     CHECK(memory.told ==
           std::vector<std::string>{"continued supervised steps at step 2 of 6", "continued supervised steps at step 4 of 6"});
   }
@@ -308,7 +308,7 @@ TEST_CASE("toy-lm: supervised steps half-way that are damaged, another's or of o
   const auto made_again = [&](const std::string& stored) {
     Memory again;
     again.files[{CheckpointKind::start, name}] = stored;
-    check_same(whole, call(spec, again, 1000));
+    check_equal(whole, call(spec, again, 1000));
     return again.told.empty();
   };
   CHECK_FALSE(made_again(bytes));
