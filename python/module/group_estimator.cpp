@@ -12,6 +12,8 @@
 
 #include "app/compute/functions.hpp"
 #include "estimators/batch_forms.hpp"
+#include "estimators/compat.hpp"
+#include "estimators/definition.hpp"
 #include "estimators/level_formulas.hpp"
 #include "kernels/shared/judge_model.hpp"
 
@@ -102,8 +104,13 @@ struct GroupEstimator::Way {
 GroupEstimator::Way GroupEstimator::way_for(const Extent& extent, std::size_t members) const {
   Way way{.whole = extent.whole, .gaps = extent.gaps};
   const Basis basis = row_of(config_.form).basis;
-  if (by_formula_ || extent.low < 0 || (basis == Basis::bit && !extent.whole)) return way;
+  if (by_formula_ || (basis == Basis::bit && !extent.whole)) return way;
   if (members > static_cast<std::size_t>(basis == Basis::level ? most_scores : most_rollouts)) return way;
+  if (extent.low < 0 || extent.high > table_levels[3]) {  // forms that know no levels take any real scores; maxrl's guard is the definition's own
+    const bool any_real = (basis == Basis::reward || basis == Basis::rank) && levels_ == 0 && convention_of(config_).divisor != Divisor::mean;
+    if (any_real && extent.low >= -max_level && extent.high <= max_level) way.levels = table_levels[0], way.whole = false;
+    return way;
+  }
   const std::span<const int> choices = levels_ > 0 ? std::span(&levels_, 1) : std::span(table_levels);
   for (const int levels : choices)
     if (extent.high <= levels && levels <= table_levels[3] && way.levels == 0) way.levels = levels;

@@ -32,8 +32,6 @@ def __getattr__(name):
         value = getattr(importlib.import_module("." + _PLACES[name], __name__), name)
     elif name in _MODULES:
         return importlib.import_module("." + name, __name__)
-    elif name == "__all__":
-        return __dir__()
     elif name.startswith("_") or not hasattr(_functions(), name):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     else:

@@ -59,7 +59,8 @@ def posterior(model, *, prior="following", levels=10):
 
     model: a word of `odrpo-bench list raters`, the judge that is believed in, in the world that it brings. prior: "fixed", "following" or "moments", the
     states of prompts as a run begins. levels: K, 2..100. The result is called with scores [groups, members] or [members] of one call of the judge each, and
-    with mask = ... as `advantages` is; a missing score gets NaN. `advantages(posterior(model)(scores), FORM)` is what posterior(FORM) computes.
+    with mask = ... as `advantages` is; a missing score gets NaN. `advantages(posterior(model)(scores), FORM)` is what posterior(FORM) computes before the
+    first batch, for forms without the key `floor`.
 
     Raises ValueError for another model, prior or number of levels, and, when called, for a score that this judge cannot give.
 
