@@ -22,7 +22,7 @@ environment verl 'verl==0.9.1' cachetools fastapi uvicorn TransferQueue  # the l
 links=$(mktemp -d)
 trap 'rm -r "$links"' EXIT
 ln -s "$program" "$links/odrpo-bench"
-export PATH=$links:$PATH PYTHONPATH=$package PYTHONDONTWRITEBYTECODE=1 HF_HUB_OFFLINE=1 CUDA_VISIBLE_DEVICES=
+export PATH=$links:$PATH PYTHONPATH=$package HF_HUB_OFFLINE=1 CUDA_VISIBLE_DEVICES= OMP_NUM_THREADS=1  # more threads are slower for models as small
 cd "$links"
 "$cache/verl/bin/python" "$here/verl_real.py"
 "$cache/trl/bin/python" "$here/trl_real.py"

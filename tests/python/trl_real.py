@@ -12,6 +12,8 @@ from accelerate.utils import gather
 from odrpo_bench.integrations.trl import Advantages, OdrpoTrainer
 from trl import GRPOTrainer
 
+STEPS = 2
+
 
 class Recorder(GRPOTrainer):
     """TRL's trainer, which keeps what it computed."""
@@ -25,17 +27,21 @@ class Recorder(GRPOTrainer):
 class Checked(Advantages, Recorder):
     """The adapter between that and the training: every batch is checked."""
 
-    batches = 0
+    batches = evaluated = missing = unscored = 0
 
     def _generate_and_score_completions(self, inputs):
         output = super()._generate_and_score_completions(inputs)
         log, own_log = np.array(self._logs["advantages"]), np.array(self.own_log)
         if not self.model.training:
             assert output["advantages"].equal(self.own) and np.array_equal(log, own_log), "evaluation is touched"
+            self.evaluated += 1
             return output
         rank, n = self.accelerator.process_index, len(inputs)
         everywhere = gather(output["advantages"]).numpy()
         assert len(log) == len(everywhere) == n * self.accelerator.num_processes and np.abs(log - everywhere).max() < 1e-6, "the log is not the advantages"
+        none = np.isnan(self._rewards.numpy())
+        assert not everywhere[none.all(axis=1)].any(), "advantages of responses without a reward"
+        self.missing, self.unscored = self.missing + none.sum(), self.unscored + none.all(axis=1).sum()
         self.check(output, everywhere[rank * n : (rank + 1) * n])
         self.batches += 1
         return output
@@ -74,22 +80,20 @@ def rarely(prompts, completions, **_):
 
 def trained(kind, reward_funcs, weights, estimator, **options):
     with tempfile.TemporaryDirectory() as folder:
-        config = {"reward_weights": weights, "per_device_eval_batch_size": 8, "num_generations_eval": 4, "eval_strategy": "steps", "eval_steps": 2}
-        trainer = example.trainer_of(kind, folder, reward_funcs, 4, np.random.default_rng(1), config, estimator=estimator, estimator_options=options)
+        config = {"reward_weights": weights, "per_device_train_batch_size": 32, "per_device_eval_batch_size": 8, "num_generations_eval": 4, "eval_strategy": "steps",
+                  "eval_steps": 2}
+        trainer = example.trainer_of(kind, folder, reward_funcs, STEPS, np.random.default_rng(1), config, estimator=estimator, estimator_options=options)
         trainer.train()
-    assert trainer.batches == 4, trainer.batches
+    assert trainer.batches == STEPS and trainer.evaluated > 0, trainer.batches
     losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
-    assert len(losses) == 4 and np.isfinite(losses).all(), losses
+    assert len(losses) == STEPS and np.isfinite(losses).all(), losses
     return trainer
 
 
-trained(AsTrl, [share], None, "grpo", compat="trl")
 trainer = trained(AsTrl, [sometimes, share, rarely], [1.0, 0.25, -2.0], "grpo", compat="trl")
-several = np.isnan(trainer._rewards.numpy())
-assert 0 < several.sum() < several.size
+assert trainer.missing > 0, "no reward is missing"
 trainer = trained(AsTrl, [sometimes, rarely], None, "grpo", compat="trl")
-unscored = np.isnan(trainer._rewards.numpy()).all(axis=1)
-assert unscored.any() and not np.array(trainer._logs["advantages"])[unscored].any(), "advantages of responses without a reward"
+assert trainer.unscored > 0, "every response has a reward"
 trained(Opo, [sometimes, rarely], None, "opo")
 try:
     trained(OdrpoTrainer, [share], None, "grpo", scale="none")
