@@ -6,7 +6,7 @@ import csv, os, subprocess, sys, tempfile
 
 import numpy as np
 
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
+LETTERS = "abcdefghijkl"
 LEVELS, NEAREST = 10, 40  # of the judge; simulated scores that are near enough to a true quality
 
 
@@ -69,7 +69,7 @@ def trainer_of(kind, folder, reward_funcs, steps, rng, config=None, **options):
     torch.manual_seed(1)
     model, tokenizer = tiny_model()
     settings = {"use_cpu": True, "bf16": False, "report_to": "none", "save_strategy": "no", "disable_tqdm": True, "seed": 1, "max_steps": steps, "logging_steps": 1,
-                "learning_rate": 3e-3, "lr_scheduler_type": "constant", "per_device_train_batch_size": 64, "num_generations": 8, "max_completion_length": 8}
+                "learning_rate": 1e-3, "lr_scheduler_type": "constant", "per_device_train_batch_size": 64, "num_generations": 8, "max_completion_length": 8}
     args = GRPOConfig(output_dir=folder, **{**settings, **(config or {})})
     rows = Dataset.from_list(prompts(256, rng))
     return kind(model=model, processing_class=tokenizer, reward_funcs=reward_funcs, args=args, train_dataset=rows, eval_dataset=rows.select(range(8)), **options)

@@ -26,5 +26,5 @@ export PATH=$links:$PATH PYTHONPATH=$package HF_HUB_OFFLINE=1 CUDA_VISIBLE_DEVIC
 cd "$links"
 "$cache/verl/bin/python" "$here/verl_real.py"
 "$cache/trl/bin/python" "$here/trl_real.py"
-"$cache/trl/bin/accelerate" launch --cpu --num_processes 2 --num_machines 1 --mixed_precision no --dynamo_backend no "$here/trl_real.py"
+ACCELERATE_USE_CPU=true "$cache/trl/bin/python" -m torch.distributed.run --nproc_per_node 2 "$here/trl_real.py"
 "$cache/trl/bin/python" "$root/examples/trainers/train_with_trl.py"

@@ -1,5 +1,5 @@
 # OdrpoTrainer with the real TRL: the advantages against TRL's own, with several and missing rewards, in one process or several, and evaluation. Started by
-# integrations.sh, alone and by `accelerate launch`.
+# integrations.sh, alone and by torch.distributed.run.
 import os, sys, tempfile
 
 import numpy as np
@@ -107,5 +107,6 @@ for setting in ({"scale_rewards": "none"}, {"multi_objective_aggregation": "norm
         raise AssertionError(f"{setting} is not refused")
     except ValueError as e:
         assert "takes the place" in str(e), e
+assert trainer.accelerator.num_processes == int(os.environ.get("WORLD_SIZE", "1"))
 if trainer.accelerator.is_main_process:
     print(f"TRL, processes {trainer.accelerator.num_processes}: passed")
