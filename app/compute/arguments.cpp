@@ -121,6 +121,12 @@ std::string Arguments::text(const char* name) const {
   return value.get<std::string>();
 }
 
+std::string Arguments::formula(const char* name) const {
+  if (!args_.at(name).is_array()) return text(name);
+  numbers(name);  // refuses what is no number
+  return args_.at(name).dump();
+}
+
 void read_level_values(const Arguments& a, std::span<const double> rewards, EstimatorConfig& c) {
   if (!a.given("values")) return;
   c.values = a.numbers("values", -most_level_value, most_level_value);
@@ -136,7 +142,7 @@ int read_formulas(const Arguments& a, EstimatorConfig& c) {
     if (!a.given(name)) continue;
     if (c.form != Form::odrpo || (formula == &c.weight_formula && c.weight != Weight::uniform))
       throw Refusal{"out_of_range", fmt::format("{}: est = \"odrpo(NORM)\" takes it, not {}", name, estimator_word(c))};
-    auto parsed = Formula::parse(a.text(name), c.numbers);
+    auto parsed = Formula::parse(a.formula(name), c.numbers);
     if (const auto* error = std::get_if<FormulaError>(&parsed)) throw Refusal{"out_of_range", fmt::format("{}: column {}: {}", name, error->at + 1, error->message)};
     *formula = std::get<Formula>(std::move(parsed));
     if (!formula->names().empty())

@@ -48,6 +48,8 @@ class Arguments {
   /// Reads a list of lists of lists of numbers.
   std::vector<std::vector<std::vector<double>>> blocks(const char* name) const;
   std::string text(const char* name) const;
+  /// Reads a formula: its text, or a list of numbers.
+  std::string formula(const char* name) const;
 
   /// Reads an argument whose value must be one of the words of `table`.
   template <class E>

@@ -22,18 +22,29 @@ PriorRule prior_named(std::string_view word) {
 }  // namespace
 
 JudgePosterior::JudgePosterior(std::string_view rater, std::string_view prior, int levels)
-    : rater_(app::believed_rater(rater)), prior_(prior_named(prior)), levels_(levels) {
+    : rater_(&app::believed_rater(rater)), prior_(prior_named(prior)), levels_(levels) {
   if (levels < 2 || levels > 100) throw app::Refusal{"out_of_range", fmt::format("levels: {} is not in 2 .. 100", levels)};
 }
 
+JudgePosterior::JudgePosterior(ScoreModel model) {
+  const std::size_t size = model.states() * static_cast<std::size_t>(model.scores);
+  if (size == 0 || model.per_level < 1 || model.likelihood.size() != size || model.expected.size() != size || model.variance.size() != size)
+    throw app::Refusal{"out_of_range", "tables: likelihood, expected and variance are [states, scores], prior [states]"};
+  model_ = with_prior(std::move(model), PriorRule::fixed);
+}
+
+std::shared_ptr<const JudgePosterior::Model> JudgePosterior::with_prior(ScoreModel model, PriorRule rule) {
+  PosteriorScores scores(model);
+  StatePrior prior = app::first_prior(model.prompts, rule);
+  return std::make_shared<const Model>(Model{std::move(model), std::move(scores), std::move(prior)});
+}
+
 std::shared_ptr<const JudgePosterior::Model> JudgePosterior::model_for(std::size_t members) {
+  if (rater_ == nullptr) return model_;
   if (members > most_members) throw app::Refusal{"too_large", fmt::format("scores: a group has at most {} members", most_members)};
   const std::lock_guard hold(mutex_);
   if (model_ == nullptr || members_ != members) {
-    ScoreModel model = app::first_score_model(rater_, levels_, 1, prior_, static_cast<int>(members));
-    PosteriorScores scores(model);
-    StatePrior prior = app::first_prior(model.prompts, prior_);
-    model_ = std::make_shared<const Model>(Model{std::move(model), std::move(scores), std::move(prior)});
+    model_ = with_prior(app::first_score_model(*rater_, levels_, 1, prior_, static_cast<int>(members)), prior_);
     members_ = members;
   }
   return model_;

@@ -1,4 +1,4 @@
-// Computes posterior scores of arrays of groups for Python, under the model of a catalogue rater in its own world.
+// Computes posterior scores of arrays of groups for Python, under the model of a rater in its own world.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -17,6 +17,8 @@ class JudgePosterior {
  public:
   /// `rater`: a catalogue word; `prior`: fixed, following or moments, as a run begins; `levels` 2..100. Throws app::Refusal for other values.
   JudgePosterior(std::string_view rater, std::string_view prior, int levels);
+  /// Of groups of any size under this model, as `export-estimator` writes it. Throws app::Refusal for tables of other sizes.
+  explicit JudgePosterior(ScoreModel model);
   /// Sets out[groups][members] to posterior scores, in levels; missing ones become NaN. Throws BadScore for a score that the rater cannot give.
   template <class Real>
   void values(const Scores& scores, std::span<Real> out);
@@ -27,11 +29,12 @@ class JudgePosterior {
     PosteriorScores scores;
     StatePrior prior;
   };
+  static std::shared_ptr<const Model> with_prior(ScoreModel model, PriorRule rule);
   std::shared_ptr<const Model> model_for(std::size_t members);
 
-  const RaterConfig& rater_;
-  PriorRule prior_;
-  int levels_;
+  const RaterConfig* rater_ = nullptr;  ///< null: the model is given
+  PriorRule prior_ = PriorRule::fixed;
+  int levels_ = 0;
   std::mutex mutex_;  ///< of what follows
   std::size_t members_ = 0;
   std::shared_ptr<const Model> model_;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "app/compute/functions.hpp"
 #include "kernels/shared/failure.hpp"
@@ -174,6 +175,25 @@ std::string call(const std::string& name, const nb::dict& args) {
   });
 }
 
+/// The model in the arrays of `export-estimator` (docs/export-estimator.md).
+ScoreModel score_model_of(const json& tables) {
+  ScoreModel model;
+  try {
+    tables.at("lowest").get_to(model.lowest);
+    tables.at("per_level").get_to(model.per_level);
+    tables.at("prior").get_to(model.prompts.prior);
+    for (const auto& [name, table] : {std::pair("likelihood", &model.likelihood), std::pair("expected", &model.expected), std::pair("variance", &model.variance)})
+      for (const json& row : tables.at(name)) {
+        const auto numbers = row.get<std::vector<double>>();
+        model.scores = static_cast<int>(numbers.size());
+        table->insert(table->end(), numbers.begin(), numbers.end());
+      }
+  } catch (const json::exception& e) {
+    throw app::Refusal{"wrong_type", std::string("tables: ") + e.what()};
+  }
+  return model;
+}
+
 nb::list described(std::span<const app::Argument> takes) {
   nb::list all;
   const auto text = [](std::string_view words) { return nb::str(words.data(), words.size()); };
@@ -205,10 +225,14 @@ NB_MODULE(_numerics, m) {
         return of_scores(scores, mask, lengths, [&](const Scores& s, const Matrix& tokens, auto out) { self.estimate(s, tokens, out); });
       }, nb::arg("scores"), nb::arg("mask").none() = nb::none(), nb::arg("lengths").none() = nb::none(),
          "Advantages of scores [groups, members] or [members].");
-  nb::class_<JudgePosterior>(m, "Posterior", "Posterior scores under the model of a catalogue rater.")
+  nb::class_<JudgePosterior>(m, "Posterior", "Posterior scores under the model of a rater: a catalogue word, or the tables that `export-estimator` writes.")
       .def("__init__", [](JudgePosterior* self, const std::string& rater, const std::string& prior, int levels) {
         translated([&] { new (self) JudgePosterior(rater, prior, levels); });
       }, nb::arg("model"), nb::arg("prior"), nb::arg("levels"))
+      .def("__init__", [](JudgePosterior* self, const nb::dict& tables) {
+        const json given = json_of(tables);
+        translated([&] { new (self) JudgePosterior(score_model_of(given)); });
+      }, nb::arg("tables"))
       .def("__call__", [](JudgePosterior& self, nb::handle scores, nb::handle mask) {
         return of_scores(scores, mask, nb::none(), [&](const Scores& s, const Matrix&, auto out) { self.values(s, out); });
       }, nb::arg("scores"), nb::arg("mask").none() = nb::none(), "Posterior scores of scores [groups, members] or [members].");

@@ -2,11 +2,14 @@
 
 Arrays are those of numpy, torch and JAX in the memory of the CPU, and whatever has the buffer protocol; lists become arrays of numpy. They are read where they
 are, without a copy; strides may be any (of scores that do not lie one behind the other a few groups at a time are copied), and they may be read-only."""
+import json
+import os
+import tempfile
 from functools import lru_cache
 
 import numpy as np
 
-from . import _numerics
+from . import _numerics, program
 from .compute import vote_pmf as vote_distribution
 
 __all__ = ["advantages", "estimator_options", "posterior", "vote_distribution"]
@@ -54,15 +57,45 @@ def estimator_options():
 advantages.__doc__ = advantages.__doc__.replace("{options}", "\n".join(f"        {name}: {text}" for name, text in estimator_options().items()))
 
 
-def posterior(model, *, prior="following", levels=10):
+def posterior(model, *, prior="following", levels=None, votes=1):
     """A function of scores that returns their posterior means: E[quality | own score, all scores of the group], in levels.
 
-    model: a word of `odrpo-bench list raters`, the judge that is believed in, in the world that it brings. prior: "fixed", "following" or "moments", the
-    states of prompts as a run begins. levels: K, 2..100. The result is called with scores [groups, members] or [members] of one call of the judge each, and
-    with mask = ... as `advantages` is; a missing score gets NaN. `advantages(posterior(model)(scores), FORM)` is what posterior(FORM) computes before the
-    first batch, for forms without the key `floor`.
+    model: the judge that is believed in, in the world that it brings: a word of `odrpo-bench list raters`, a judge's file (.toml), or what `judge.fit`
+    returned. prior: "fixed", "following" or "moments", the states of prompts as a run begins. levels: K, 2..100, of raters that take any (10). votes: how many
+    calls a score is the aggregate of. The result is called with scores [groups, members] or [members], and with mask = ... as `advantages` is; a missing
+    score gets NaN. `advantages(posterior(model)(scores), FORM)` is what posterior(FORM) computes before the first batch, for forms without the key `floor`.
 
-    Raises ValueError for another model, prior or number of levels, and, when called, for a score that this judge cannot give.
+    Raises ValueError for another model, prior or number of levels, and, when called, for a score that this judge cannot give. Models of files and of
+    several votes are made by the program, once for each size of group.
 
     Source: docs/posterior.md; `estimators/posterior/posterior.cpp`."""
-    return _numerics.Posterior(model, prior, levels)
+    if votes == 1 and isinstance(model, str) and not model.endswith(".toml"):
+        return _numerics.Posterior(model, prior, 10 if levels is None else levels)
+    return _ExportedPosterior(model, prior, levels, votes)
+
+
+class _ExportedPosterior:
+    """Posterior scores by the tables that `export-estimator` writes for groups of one size."""
+
+    def __init__(self, model, prior, levels, votes):
+        self._rater = model
+        self._options = {"prior": prior, "levels": levels, "votes": votes, "estimator": "posterior(reinforce)"}
+        self._models = {}
+        self._model(2)  # refuses what is wrong at once
+
+    def __call__(self, scores, mask=None):
+        shape = np.shape(scores)
+        return self._model(min(max(shape[-1], 2), 255) if shape else 2)(scores, mask)  # the sizes that `export-estimator` has
+
+    def _model(self, members):
+        if members not in self._models:
+            with tempfile.TemporaryDirectory(prefix="odrpo-bench-") as folder:
+                rater, tables = self._rater, os.path.join(folder, "tables.json")
+                if isinstance(rater, dict):  # what judge.fit returned
+                    rater = os.path.join(folder, "judge.toml")
+                    with open(rater, "w", encoding="utf-8") as file:
+                        file.write(self._rater["toml"])
+                program.call("export-estimator", str(rater), *program.flags({**self._options, "group_size": members, "output": tables}))
+                with open(tables, encoding="utf-8") as file:
+                    self._models[members] = _numerics.Posterior(json.load(file))
+        return self._models[members]

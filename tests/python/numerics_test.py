@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # The numerics of the Python package against `compute`: every word under every convention on random groups, every kind of array, what is refused, and every
 # function of `compute`. Usage: numerics_test.py PROGRAM FOLDER golden_public.json; the package is in FOLDER.
-import array, ast, glob, itertools, json, math, os, subprocess, sys, threading, time
+import array, ast, glob, itertools, json, math, os, subprocess, sys, tempfile, threading, time
 
 import checks
 from checks import check
@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True
 import numpy as np
 
 import odrpo_bench
-from odrpo_bench import advantages, posterior
+from odrpo_bench import _numerics, advantages, posterior, program
 
 SEED = 20261128
 rng = np.random.default_rng(SEED)
@@ -202,6 +202,8 @@ refuses(ValueError, "est: is one of", advantages, np.ones((2, 2)), "grpox")
 refuses(ValueError, "posterior_scores", advantages, np.ones((2, 2)), "posterior(grpo)")
 refuses(ValueError, "compat: is one of", advantages, np.ones((2, 2)), "grpo", compat="nobody")
 refuses(TypeError, '"epsi" is not one of', advantages, np.ones((2, 2)), "grpo", epsi=1)
+same(advantages([[1, 2, 3]], "odrpo(grpo)", weight=[3, 0.5, 2]), advantages([[1, 2, 3]], "odrpo(grpo)", weight="[3, 0.5, 2]"), "a list of weights", 0)
+refuses(TypeError, "weight: ", advantages, np.ones((2, 2)), "odrpo(grpo)", weight=["k"])
 refuses(TypeError, "eps: a number is needed, not a string", advantages, np.ones((2, 2)), "grpo", eps="1")
 refuses(ValueError, "whole", advantages, np.array([[1.5, 2]]), "odrpo-bitwise(grpo)")
 for what in (None, "123", {1: 2}, object(), [["a"]], np.array([["a"]]), np.array([[1, None]]), np.ones((2, 2), np.complex128), np.ones((2, 2), np.float16)):
@@ -221,6 +223,31 @@ for rater, prior in itertools.product(words("raters")[::5], ("fixed", "following
         same(a, b, f"posterior {rater} {prior}", 1e-12)
     part = model(np.where(groups[1] > 3, groups[1], np.nan).astype(np.float32), mask=groups[1] > 3)
     check(part.dtype == np.float32 and np.array_equal(np.isnan(part), groups[1] <= 3), f"posterior {rater} {prior}: missing scores")
+# judges in files, by the tables that the program exports
+with tempfile.TemporaryDirectory() as folder:
+    own = os.path.join(folder, "own.toml")
+    with open(own, "w") as file:
+        file.write('[rater.own]\nbase = "veto"\n')
+    groups = rng.integers(1, 11, (50, 8))
+    for prior in ("fixed", "following", "moments"):
+        same(posterior(own, prior=prior)(groups), posterior("veto", prior=prior)(groups), f"posterior of a file, {prior}", 1e-12)
+    scores = os.path.join(folder, "scores.csv")
+    with open(scores, "w") as file:
+        file.write(checks.call("judge", "simulate", "veto", "--prompts", "40", "--samples", "4"))
+    fitted, module = os.path.join(folder, "fitted.toml"), os.path.join(folder, "exported.py")
+    checks.call("judge", "fit", scores, "-o", fitted)
+    checks.call("export-estimator", fitted, "--estimator", "posterior(rloo)", "--votes", "4", "-o", module)
+    names = {}
+    with open(module) as file:
+        exec(file.read(), names)
+    wanted, believed = names["Posterior"]().values(groups, update=False), posterior(fitted, votes=4)
+    same(believed(groups), wanted, "posterior of a fitted judge against its exported module", 1e-9)
+    same(believed(groups[0]), wanted[0], "one group", 1e-9)
+    same(posterior({"toml": open(fitted).read()}, votes=4)(groups), wanted, "what judge.fit returns", 1e-9)
+    refuses(program.ProgramError, "missing.toml", posterior, os.path.join(folder, "missing.toml"))
+refuses(program.InputError, "--votes", posterior, "mixed", votes=0)
+refuses(TypeError, "tables: ", _numerics.Posterior, {"lowest": 1})
+refuses(ValueError, "tables: ", _numerics.Posterior, {"lowest": 1, "per_level": 1, "prior": [0.5, 0.5], "likelihood": [[1, 0]], "expected": [[1, 2]], "variance": [[0, 0]]})
 refuses(ValueError, "prior: is one of following, moments, fixed", posterior, "mixed", prior="none")
 refuses(ValueError, "levels", posterior, "mixed", levels=1)
 refuses(ValueError, "scores[0, 1]: 11", posterior("mixed"), np.array([[1, 11]]))
