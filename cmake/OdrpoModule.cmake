@@ -1,7 +1,7 @@
 # How a module is built: odrpo_module() makes its library, odrpo_stage() compiles a stage file once per instruction set.
 
-# of tests and of modules whose time nobody sees; not of the numerics, which take up to 2 % more or fewer instructions than the gate has stored
-option(ODRPO_JOINED "compile eight sources at a time where that changes no times; CMAKE_UNITY_BUILD: everywhere" OFF)
+# not of the program, which would take up to 2 % more or fewer instructions than the gate has stored
+option(ODRPO_JOINED "compile the tests eight sources at a time; CMAKE_UNITY_BUILD: the program too" OFF)
 if(CMAKE_UNITY_BUILD)
   set(ODRPO_JOINED ON)
 endif()
@@ -39,7 +39,6 @@ function(odrpo_precompiled target)
   set(options ${ODRPO_NUMERIC_OPTIONS})
   if("O1" IN_LIST ARGN)
     string(APPEND library _o1)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ${ODRPO_JOINED})
     set(options $<$<CONFIG:Release>:-O1> $<$<CONFIG:RelWithDebInfo>:-O0>)
   endif()
   if(ODRPO_FUZZ AND "FUZZED" IN_LIST ARGN)
