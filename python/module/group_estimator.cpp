@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -119,6 +120,13 @@ GroupEstimator::Way GroupEstimator::way_for(const Extent& extent, std::size_t me
 
 namespace {
 
+/// A result in the type of its array. Refuses what that cannot hold.
+template <class Real>
+Real narrowed(double x) {
+  if (std::abs(x) > static_cast<double>(std::numeric_limits<Real>::max())) throw app::Refusal{"not_finite", "a result is beyond the range of float32: give scores in float64"};
+  return static_cast<Real>(x);
+}
+
 /// Calls estimate(scores, out) for each group with the scores that are there; missing ones get 0.
 template <class Estimate, class Real>
 void one_by_one(std::span<const double> reward, std::size_t members, Estimate estimate, std::span<Real> out) {
@@ -129,7 +137,7 @@ void one_by_one(std::span<const double> reward, std::size_t members, Estimate es
       if (!std::isnan(reward[i])) some[n++] = reward[i];
     if (n > 0) estimate(std::span(some).first(n), std::span(advantage).first(n));
     n = 0;
-    for (std::size_t i = from; i < from + members; ++i) out[i] = std::isnan(reward[i]) ? Real(0) : static_cast<Real>(advantage[n++]);
+    for (std::size_t i = from; i < from + members; ++i) out[i] = std::isnan(reward[i]) ? Real(0) : narrowed<Real>(advantage[n++]);
   }
 }
 
@@ -179,7 +187,7 @@ void GroupEstimator::whole_batch(const Scores& scores, const Matrix& lengths, st
   for (std::size_t i = 0; i < tokens.size(); ++i)
     if (whole(tokens[i])) length[i] = static_cast<int>(tokens[i]);
   batch_advantages(config_, levels_, static_cast<int>(scores.members()), reward, length, advantage);
-  std::copy(advantage.begin(), advantage.end(), out.begin());
+  std::transform(advantage.begin(), advantage.end(), out.begin(), narrowed<Real>);
 }
 
 template <class Real>

@@ -12,7 +12,7 @@
 namespace odrpo::python {
 namespace {
 
-constexpr std::size_t most_members = 4096;
+constexpr std::size_t most_members = 4096, most_models = 8;
 
 PriorRule prior_named(std::string_view word) {
   if (const auto rule = find_word<PriorRule>(prior_words, word)) return *rule;
@@ -30,7 +30,7 @@ JudgePosterior::JudgePosterior(ScoreModel model) {
   const std::size_t size = model.states() * static_cast<std::size_t>(model.scores);
   if (size == 0 || model.per_level < 1 || model.likelihood.size() != size || model.expected.size() != size || model.variance.size() != size)
     throw app::Refusal{"out_of_range", "tables: likelihood, expected and variance are [states, scores], prior [states]"};
-  model_ = with_prior(std::move(model), PriorRule::fixed);
+  models_[0] = with_prior(std::move(model), PriorRule::fixed);
 }
 
 std::shared_ptr<const JudgePosterior::Model> JudgePosterior::with_prior(ScoreModel model, PriorRule rule) {
@@ -40,14 +40,13 @@ std::shared_ptr<const JudgePosterior::Model> JudgePosterior::with_prior(ScoreMod
 }
 
 std::shared_ptr<const JudgePosterior::Model> JudgePosterior::model_for(std::size_t members) {
-  if (rater_ == nullptr) return model_;
+  if (rater_ == nullptr) return models_.at(0);
   if (members > most_members) throw app::Refusal{"too_large", fmt::format("scores: a group has at most {} members", most_members)};
   const std::lock_guard hold(mutex_);
-  if (model_ == nullptr || members_ != members) {
-    model_ = with_prior(app::first_score_model(*rater_, levels_, 1, prior_, static_cast<int>(members)), prior_);
-    members_ = members;
-  }
-  return model_;
+  if (models_.size() >= most_models && !models_.contains(members)) models_.clear();
+  std::shared_ptr<const Model>& model = models_[members];
+  if (model == nullptr) model = with_prior(app::first_score_model(*rater_, levels_, 1, prior_, static_cast<int>(members)), prior_);
+  return model;
 }
 
 template <class Real>

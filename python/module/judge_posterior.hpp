@@ -1,5 +1,6 @@
 // Computes posterior scores of arrays of groups for Python, under the model of a rater in its own world.
 #pragma once
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -12,7 +13,7 @@
 namespace odrpo::python {
 
 /// E[quality | own score, all scores of the group], of one score each, as the function `posterior_scores` of `compute` has it. Safe from any thread.
-/// Remembers the model of the last size of group.
+/// Remembers the models of a few sizes of groups.
 class JudgePosterior {
  public:
   /// `rater`: a catalogue word; `prior`: fixed, following or moments, as a run begins; `levels` 2..100. Throws app::Refusal for other values.
@@ -36,8 +37,7 @@ class JudgePosterior {
   PriorRule prior_ = PriorRule::fixed;
   int levels_ = 0;
   std::mutex mutex_;  ///< of what follows
-  std::size_t members_ = 0;
-  std::shared_ptr<const Model> model_;
+  std::map<std::size_t, std::shared_ptr<const Model>> models_;  ///< by size of group; of a given model one, of size 0
 };
 
 }  // namespace odrpo::python

@@ -46,10 +46,16 @@ std::string type_of(nb::handle x) { return nb::cast<std::string>(nb::type_name(x
 /// The array that an object is or shares, of any type and strides.
 Array array_of(nb::handle x, const char* what) {
   Array array;
-  if (!nb::try_cast(x, array, false))
-    throw nb::type_error(fmt::format("{}: an array of numbers in the memory of the CPU is needed (numpy, torch, JAX), not {}",
-                                     what, type_of(x))
+  if (std::strcmp(Py_TYPE(x.ptr())->tp_name, "MaskedArray") == 0)  // its buffer has no mask
+    throw nb::type_error(fmt::format("{0}: a masked array has no place for its mask: give {0}.data, and mask = ~numpy.ma.getmaskarray({0})", what).c_str());
+  if (!nb::try_cast(x, array, false)) {
+    const nb::object type = nb::getattr(x, "dtype", nb::none());
+    const std::string kind = type.is_none() ? std::string() : fmt::format(" of {}", nb::str(type).c_str());
+    const char* hint = nb::hasattr(x, "to_numpy") ? "; .to_numpy() makes one" : !kind.empty() ? "; .astype(float) may make one" : "";
+    throw nb::type_error(fmt::format("{}: an array of numbers in the memory of the CPU is needed (numpy, torch, JAX), not {}{}{}",
+                                     what, type_of(x), kind, hint)
                              .c_str());
+  }
   if (array.device_type() != nb::device::cpu::value) throw nb::value_error(fmt::format("{}: is on a device; copy it to the CPU", what).c_str());
   return array;
 }
@@ -118,8 +124,13 @@ nb::object filled(Framework framework, const Array& like, Fill fill) {
   }
 }
 
-/// Lists and tuples become arrays of numpy, other objects stay as they are.
+/// Lists and tuples become arrays of numpy, buffers of no array library memory views, which always have strides; other objects stay as they are.
 nb::object listed(nb::handle x) {
+  if (PyObject_CheckBuffer(x.ptr()) && !nb::hasattr(x, "__dlpack__")) {
+    nb::object view = nb::steal(PyMemoryView_FromObject(x.ptr()));
+    if (!view.is_valid()) throw nb::python_error();
+    return view;
+  }
   if (!nb::isinstance<nb::list>(x) && !nb::isinstance<nb::tuple>(x)) return nb::borrow(x);
   return nb::module_::import_("numpy").attr("asarray")(x);
 }
@@ -223,7 +234,7 @@ NB_MODULE(_numerics, m) {
       }, nb::arg("settings"))
       .def("__call__", [](GroupEstimator& self, nb::handle scores, nb::handle mask, nb::handle lengths) {
         return of_scores(scores, mask, lengths, [&](const Scores& s, const Matrix& tokens, auto out) { self.estimate(s, tokens, out); });
-      }, nb::arg("scores"), nb::arg("mask").none() = nb::none(), nb::arg("lengths").none() = nb::none(),
+      }, nb::arg("scores").none(), nb::arg("mask").none() = nb::none(), nb::arg("lengths").none() = nb::none(),
          "Advantages of scores [groups, members] or [members].");
   nb::class_<JudgePosterior>(m, "Posterior", "Posterior scores under the model of a rater: a catalogue word, or the tables that `export-estimator` writes.")
       .def("__init__", [](JudgePosterior* self, const std::string& rater, const std::string& prior, int levels) {
@@ -235,7 +246,7 @@ NB_MODULE(_numerics, m) {
       }, nb::arg("tables"))
       .def("__call__", [](JudgePosterior& self, nb::handle scores, nb::handle mask) {
         return of_scores(scores, mask, nb::none(), [&](const Scores& s, const Matrix&, auto out) { self.values(s, out); });
-      }, nb::arg("scores"), nb::arg("mask").none() = nb::none(), "Posterior scores of scores [groups, members] or [members].");
+      }, nb::arg("scores").none(), nb::arg("mask").none() = nb::none(), "Posterior scores of scores [groups, members] or [members].");
   m.def("call", &call, nb::arg("name"), nb::arg("args"), "The answer of a function of `compute`, as JSON.");
   m.def("functions", &functions, "(name, arguments, answer, help, source) of each function of `compute`; an argument is (name, help, optional).");
   m.def("estimator_takes", [] { return described(estimator_takes(false)); }, "The settings of Estimator: (name, help, optional).");

@@ -24,12 +24,15 @@ void read_as(const Matrix& m, std::size_t first, std::size_t count, double* out)
   }
 }
 
+std::string place_of(const Scores& s, const char* what, std::size_t group, std::size_t member) {
+  return s.one_group ? fmt::format("{}[{}]", what, member) : fmt::format("{}[{}, {}]", what, group, member);
+}
+
 /// Throws for the first of these numbers that is no score.
 [[noreturn]] void refuse(const Scores& s, std::size_t first, std::span<const double> numbers, std::span<const double> mask) {
   std::size_t i = 0;
   while ((!mask.empty() && mask[i] == 0) || std::abs(numbers[i]) <= app::any_number) ++i;
-  const std::size_t group = first + i / s.members(), member = i % s.members();
-  const std::string place = s.one_group ? fmt::format("scores[{}]", member) : fmt::format("scores[{}, {}]", group, member);
+  const std::string place = place_of(s, "scores", first + i / s.members(), i % s.members());
   if (std::isnan(numbers[i])) throw BadScore(place + " is nan: a score that is missing is one that `mask` leaves out");
   throw BadScore(fmt::format("{}: {} is not in {} .. {}", place, numbers[i], -app::any_number, app::any_number));
 }
@@ -80,7 +83,8 @@ void Scores::read(std::size_t first, std::size_t count, std::span<double> out) c
   }
   if (!(sum == 0) || largest > app::any_number) refuse(*this, first, out, there);
   for (std::size_t i = 0; i < there.size(); ++i)
-    if (there[i] == 0) out[i] = std::numeric_limits<double>::quiet_NaN();
+    if (std::isnan(there[i])) throw BadScore(place_of(*this, "mask", first + i / members(), i % members()) + " is nan");
+    else if (there[i] == 0) out[i] = std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace odrpo::python

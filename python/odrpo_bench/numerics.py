@@ -6,6 +6,7 @@ import json
 import os
 import tempfile
 from functools import lru_cache
+from typing import Any, Callable, Optional
 
 import numpy as np
 
@@ -17,14 +18,14 @@ __all__ = ["advantages", "estimator_options", "posterior", "vote_distribution"]
 
 @lru_cache(maxsize=256)
 def _estimator(estimator, options):
-    return _numerics.Estimator({"est": estimator, **{name: value for name, value in options if value is not None}})
+    return _numerics.Estimator({"est": estimator, **{name: value for name, value, _ in options if value is not None}})
 
 
 def _hashable(value):
     return tuple(value) if isinstance(value, (list, np.ndarray)) else value
 
 
-def advantages(scores, estimator, *, mask=None, lengths=None, **options):
+def advantages(scores: Any, estimator: str, *, mask: Any = None, lengths: Any = None, **options: Any) -> Any:
     """The advantages of groups of scores.
 
     scores [groups, members] or, of one group, [members]: finite numbers. estimator: a word of `odrpo-bench list estimators`, such as
@@ -42,22 +43,25 @@ def advantages(scores, estimator, *, mask=None, lengths=None, **options):
     options that do not exist and for arrays of other types, or none.
 
     Source: docs/reference/estimators.md; `estimators/batch.cpp`, `estimators/definition.cpp`."""
+    if "est" in options:
+        raise TypeError('"est" is not an option: the estimator is the second argument')
     try:
-        prepared = _estimator(estimator, tuple(sorted(options.items())) if options else ())
+        prepared = _estimator(estimator, tuple((k, v, type(v)) for k, v in sorted(options.items())))
     except TypeError:
-        prepared = _estimator(estimator, tuple((k, _hashable(v)) for k, v in sorted(options.items())))
+        prepared = _estimator(estimator, tuple((k, _hashable(v), type(v)) for k, v in sorted(options.items())))
     return prepared(scores, mask, lengths)
 
 
-def estimator_options():
+def estimator_options() -> dict:
     """The options of `advantages` as a dict: name to what it is."""
     return {name: text for name, text, _ in _numerics.estimator_takes() if name != "est"}
 
 
-advantages.__doc__ = advantages.__doc__.replace("{options}", "\n".join(f"        {name}: {text}" for name, text in estimator_options().items()))
+if advantages.__doc__:  # not with -OO
+    advantages.__doc__ = advantages.__doc__.replace("{options}", "\n".join(f"        {name}: {text}" for name, text in estimator_options().items()))
 
 
-def posterior(model, *, prior="following", levels=None, votes=1):
+def posterior(model: Any, *, prior: str = "following", levels: Optional[int] = None, votes: int = 1) -> Callable[..., Any]:
     """A function of scores that returns their posterior means: E[quality | own score, all scores of the group], in levels.
 
     model: the judge that is believed in, in the world that it brings: a word of `odrpo-bench list raters`, a judge's file (.toml), or what `judge.fit`
@@ -70,7 +74,11 @@ def posterior(model, *, prior="following", levels=None, votes=1):
 
     Source: docs/posterior.md; `estimators/posterior/posterior.cpp`."""
     if votes == 1 and isinstance(model, str) and not model.endswith(".toml"):
-        return _numerics.Posterior(model, prior, 10 if levels is None else levels)
+        try:
+            return _numerics.Posterior(model, prior, 10 if levels is None else levels)
+        except ValueError as why:
+            if not str(why).startswith("rater: "):  # panels, and whatever else the program has
+                raise
     return _ExportedPosterior(model, prior, levels, votes)
 
 
@@ -78,7 +86,8 @@ class _ExportedPosterior:
     """Posterior scores by the tables that `export-estimator` writes for groups of one size."""
 
     def __init__(self, model, prior, levels, votes):
-        self._rater = model
+        self._rater = model if isinstance(model, dict) else os.path.abspath(model) if str(model).endswith(".toml") else str(model)
+        self._text = self._read()
         self._options = {"prior": prior, "levels": levels, "votes": votes, "estimator": "posterior(reinforce)"}
         self._models = {}
         self._model(2)  # refuses what is wrong at once
@@ -87,8 +96,17 @@ class _ExportedPosterior:
         shape = np.shape(scores)
         return self._model(min(max(shape[-1], 2), 255) if shape else 2)(scores, mask)  # the sizes that `export-estimator` has
 
+    def _read(self):
+        """The text of a judge's file; None of other models."""
+        if isinstance(self._rater, dict) or not self._rater.endswith(".toml"):
+            return None
+        with open(self._rater, encoding="utf-8") as file:
+            return file.read()
+
     def _model(self, members):
         if members not in self._models:
+            if self._read() != self._text:
+                raise RuntimeError(f"{self._rater} has changed since `posterior` read it")
             with tempfile.TemporaryDirectory(prefix="odrpo-bench-") as folder:
                 rater, tables = self._rater, os.path.join(folder, "tables.json")
                 if isinstance(rater, dict):  # what judge.fit returned

@@ -9,6 +9,11 @@ tools=$sources/build/python-tools/bin/python3
   { echo "skipped: no scikit-build-core and nanobind in build/python-tools (./bootstrap.sh test fetches them where there is a network)"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+# what is published as sources has all that is compiled
+(cd "$sources" && "$tools" -c 'import sys, scikit_build_core.build as b; b.build_sdist(sys.argv[1])' "$work" >/dev/null)
+missing=$(comm -23 <(cd "$sources" && git ls-files -- app cmake config docs envs estimators examples gate kernels policies python results suites train ':!docs/figures' ':!docs/lab' | sort) \
+  <(tar -tzf "$work"/odrpo_bench-*.tar.gz | cut -d / -f 2- | sort))
+[[ -z $missing ]] || { echo "FAILED: the sdist lacks"; echo "$missing" | head; exit 1; }
 began=$SECONDS
 "$tools" -m pip -q --disable-pip-version-check wheel --no-build-isolation --no-deps -w "$work" "$@" "$sources"
 wheel=("$work"/odrpo_bench-*.whl)
