@@ -5,7 +5,7 @@ import pathlib
 import re
 import shutil
 import subprocess
-from typing import Any, List, Mapping
+from typing import Any, List, Mapping, Optional
 
 BUG, USAGE, SUITE, LIMIT, RUNS_FAILED, BAD_INPUT, STOPPED = 1, 2, 3, 4, 7, 8, 75  # exit codes (docs/commands.md)
 
@@ -41,9 +41,9 @@ def path() -> str:
     raise FileNotFoundError("the program odrpo-bench is not in this package, in its build folder or in PATH; ODRPO_BENCH may name its file")
 
 
-def call(*arguments: str) -> str:
+def call(*arguments: str, environment: Optional[Mapping[str, str]] = None) -> str:
     """Starts the program and returns what it writes to stdout. ProgramError if it fails."""
-    done = subprocess.run([path(), *arguments], stdin=subprocess.DEVNULL, capture_output=True)
+    done = subprocess.run([path(), *arguments], stdin=subprocess.DEVNULL, capture_output=True, env=environment)
     if done.returncode != 0:
         raise error(done.returncode, done.stderr.decode(errors="replace"))
     return done.stdout.decode()

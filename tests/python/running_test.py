@@ -5,7 +5,9 @@ Usage: running_test.py PROGRAM
 """
 import contextlib
 import glob
+import hashlib
 import importlib
+import inspect
 import io
 import json
 import os
@@ -142,8 +144,90 @@ why = refused(ProgramError, "8 of 8 runs failed, such as bandit/mixed/linear/rai
               output="all.h5", estimators={"raises": raises}, progress=False)
 check(isinstance(why.__cause__, LookupError), f"the function's exception is the cause: {why.__cause__!r}")
 refused(TypeError, "is no function but int", odrpo_bench.run, "tiny.toml", estimators={"mine": 3})
+refused(TypeError, "estimators have names, and 1 is none", odrpo_bench.run, "tiny.toml", estimators={1: grpo})
+refused(TypeError, "estimators have names, and '' is none", odrpo_bench.run, "tiny.toml", estimators={"": grpo})
+refused(TypeError, "as a dict, and not list", odrpo_bench.run, "tiny.toml", estimators=[])
+refused(InputError, "seeds", odrpo_bench.run, "tiny.toml", set={"suite.seeds": 0}, estimators={"mine": grpo}, output="no.h5", progress=False)
 refused(InputError, "cannot be a name", odrpo_bench.run, "tiny.toml", estimators={"a/b": grpo}, output="no.h5", progress=False)
 refused(ProgramError, "another suite", odrpo_bench.run, "tiny.toml", set={"table.baseline": "mine"}, output="one.h5", estimators={"mine": noted}, progress=False)
+
+# --- what a function is: another one never continues its results
+IDENTITIES = """
+import functools, operator
+import numpy as np
+from odrpo_bench.functions import _source_hash
+
+def scaled(by):
+    def scale(scores):
+        return by * scores
+    return scale
+
+def defaults(by):
+    def scale(scores, by=by, *, more={"plus": by}):
+        return by * scores
+    return scale
+
+def wrapped(inner, by):
+    @functools.wraps(inner)
+    def wrapper(scores):
+        return inner(scores) + by
+    return wrapper
+
+def nested(by):
+    return lambda scores: (lambda s: by(s) if by else s)(scores)
+
+def calls_itself(by):
+    def one(scores):
+        return one(scores) if by else scores
+    return one
+
+class Scale:
+    def __init__(self, by):
+        self.by = by
+    def __call__(self, scores):
+        return self.by * scores
+    def method(self, scores):
+        return self.by * scores
+
+class Other(Scale):
+    def __call__(self, scores):
+        return scores
+
+def from_text(text):
+    exec(text, space := {})
+    return space["f"]
+
+functions = [
+    scaled(1), scaled(2), scaled(1.0), scaled("1"), scaled(None), scaled(np.float32(1)), scaled(np.array([1, 2])), scaled(np.array([[1, 2]])), scaled(np.array([1.0, 2])),
+    scaled(np.array([1, None])), scaled({"a": {1, 2}, "b": [1]}), scaled({"a": {1, 3}, "b": [1]}), scaled({"b": [1], "a": {1, 3}}), scaled(len), scaled(np), scaled(Scale),
+    defaults(1), defaults(2), wrapped(scaled(1), 1), wrapped(scaled(1), 2), wrapped(scaled(2), 1), nested(None), nested(np.exp), nested(np.log), calls_itself(0), calls_itself(1),
+    Scale(1), Scale(2), Scale(np.arange(3)), Other(1), Scale(1).method, Scale(2).method, functools.partial(operator.mul, 1), functools.partial(operator.mul, 2),
+    functools.partial(operator.add, 1), functools.partial(scaled(1), by=1), functools.partial(scaled(2), by=1), np.exp, np.log, operator.itemgetter(1), operator.itemgetter(2),
+    (lambda s: s * 2), (lambda s: s * 3), (lambda s: np.exp(s)), (lambda s: np.log(s)), (lambda s: [x for x in s if x == 1]), (lambda s: [x for x in s if x == 2]),
+    from_text("def f(s): return s + 1"), from_text("def f(s): return s + 2"), from_text("def f(s): return s in {'a', 'b'}"),
+]
+hashes = [_source_hash("mine", f) for f in functions]
+"""
+with open("identities.py", "w") as file:
+    file.write(IDENTITIES)
+hashes = [subprocess.run([sys.executable, "-c", "import identities; print(*identities.hashes)"], env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": f"{os.getcwd()}:{os.environ['PYTHONPATH']}"},
+                         capture_output=True, text=True).stdout.split() for seed in "12"]
+check(len(hashes[0]) == 50 and hashes[0] == hashes[1], f"the same in two processes: {[i for i, pair in enumerate(zip(*hashes)) if pair[0] != pair[1]]}")
+check(len(set(hashes[0])) == 50, f"another one for each function: {[i for i, one in enumerate(hashes[0]) if one in hashes[0][:i]]}")
+source = inspect.getsource(grpo)
+check(introduction["source_sha256"] == hashlib.sha256(source.encode()).hexdigest(), "of a function that holds nothing it is the SHA-256 of its source")
+
+
+def times(by):
+    return lambda scores: by * grpo(scores)
+
+
+first = odrpo_bench.run("tiny.toml", output="times.h5", estimators={"mine": times(1)}, progress=False)
+check(odrpo_bench.run("tiny.toml", output="times.h5", estimators={"mine": times(1)}, progress=False).digest == first.digest, "an equal closure loads what is complete")
+refused(ProgramError, "another suite", odrpo_bench.run, "tiny.toml", output="times.h5", estimators={"mine": times(2)}, progress=False)
+why = refused(TypeError, "estimators['mine'] holds a _thread.lock", odrpo_bench.run, "tiny.toml", estimators={"mine": times(threading.Lock())})
+check("make it a global of the module, and give the estimator a new name when it changes" in str(why), f"what to do: {why}")
+refused(TypeError, "numpy.ufunc", odrpo_bench.run, "tiny.toml", estimators={"mine": np.frompyfunc(grpo, 1, 1)})
 
 
 # --- Ctrl-C: what is done is saved, and the same call continues
