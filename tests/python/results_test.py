@@ -142,6 +142,10 @@ check(none.curve_names == [] and len(none.runs) == 6, f"all failed: {none!r}")
 call("run", "dies.toml", "-q", "-o", "best.h5", "--set", "learn.lr=[0.1,1]", "--set", 'table.best=["lr"]', code=7)
 best = odrpo_bench.load("best.h5").runs
 check((best[best.chosen].groupby(["estimator", "votes"]).lr.nunique() == 1).all() and best.chosen.sum() == 12, "one rate in each cell, where all its runs failed too")
+call("run", "dies.toml", "-q", "-o", "none-best.h5", "--set", 'grid.estimator=["dies"]', "--set", 'table.baseline=""', "--set", "learn.lr=[0.1,1]", "--set", 'table.best=["lr"]',
+     "--set", "table.tune_seeds=1", code=7)
+none_best = odrpo_bench.load("none-best.h5").runs
+check(not none_best.chosen.any() and (none_best.tuning == (none_best.seed == 0)).all() and (none_best.status == "failed").all(), "where all fail, none is chosen")
 refused(KeyError, "it has none", none.curves, "quality")
 old = odrpo_bench.load(schema_3)
 with h5py.File(schema_3) as file:
@@ -153,5 +157,7 @@ h5py.File("other.h5", "w").close()
 refused(ValueError, "no result file", odrpo_bench.load, "other.h5")
 loaded = odrpo_bench.load("rates.h5")
 os.replace("two.h5", "rates.h5")
-refused(RuntimeError, "has changed", loaded.curves, "quality")
+for call_of, arguments in ((loaded.curves, ("quality",)), (loaded.table, ()), (loaded.table_text, ())):
+    refused(RuntimeError, "has changed since it was loaded", call_of, *arguments)
+check("has changed" in repr(loaded), "and a notebook shows no other table")
 finish()

@@ -143,6 +143,9 @@ for function, words in ((wrong_shape, "wrong_shape returned an array of shape (8
 why = refused(ProgramError, "8 of 8 runs failed, such as bandit/mixed/linear/raises/n1/s0", odrpo_bench.run, "tiny.toml", set={"grid.estimator": ["raises"], "table.baseline": ""},
               output="all.h5", estimators={"raises": raises}, progress=False)
 check(isinstance(why.__cause__, LookupError), f"the function's exception is the cause: {why.__cause__!r}")
+why = refused(ProgramError, "16 of 16 runs failed", odrpo_bench.run, "tiny.toml", output="all-best.h5", progress=False, estimators={"raises": raises},
+              set={"grid.estimator": ["raises"], "table.baseline": "", "table.best": ["lr"], "learn.lr": [0.1, 1.0]})
+check(isinstance(why.__cause__, LookupError), f"the cause where the table chooses: {why.__cause__!r}")
 refused(TypeError, "is no function but int", odrpo_bench.run, "tiny.toml", estimators={"mine": 3})
 refused(TypeError, "estimators have names, and 1 is none", odrpo_bench.run, "tiny.toml", estimators={1: grpo})
 refused(TypeError, "estimators have names, and '' is none", odrpo_bench.run, "tiny.toml", estimators={"": grpo})
