@@ -61,10 +61,14 @@ class Server:
         self.environment = {"PATH": folder + os.pathsep + os.environ.get("PATH", os.defpath)}
         return self
 
-    def __exit__(self, *_: Any) -> None:
-        for conversation in self._conversations:  # those that the program did not end
-            conversation.close()
+    def hang_up(self) -> None:
+        """Ends the conversations that the program did not end, and begins no other."""
         self._listener.close()
+        for conversation in self._conversations:
+            conversation.close()
+
+    def __exit__(self, *_: Any) -> None:
+        self.hang_up()
         self._folder.cleanup()
 
     def command(self, name: str) -> str:

@@ -81,17 +81,22 @@ def watch(arguments: Sequence[str], progress: bool = True, server: Optional[func
     """Starts the program and stays with it until it ends: (exit code, stdout, stderr without the progress bar).
 
     Answers for `server`, shows what stderr has if `progress`. An interrupt asks the program to stop and save, waits for its end, and raises
-    KeyboardInterrupt; a second one ends it at once.
+    KeyboardInterrupt; a second one ends it at once, and a function too that does not return. An exception here, such as a function's SystemExit,
+    stops and saves likewise.
     """
     show = _display() if progress else None
     errors, errors_end = _terminal() if show and _shows_bar() else os.pipe()
-    with _deferred_interrupt() as interrupt, selectors.DefaultSelector() as selector:
+    with contextlib.ExitStack() as ends, _deferred_interrupt(server) as interrupt, selectors.DefaultSelector() as selector:
+        ends.callback(os.close, errors)
         command, environment = [program.path(), *arguments], _environment(show, server)
-        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors_end, env=environment)
-        os.close(errors_end)
+        try:
+            child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors_end, env=environment)
+        finally:
+            os.close(errors_end)
         interrupt.watch(child)
         stdout, stderr = bytearray(), bytearray()
         assert child.stdout
+        ends.callback(child.stdout.close)
         for end, kept, shown in ((child.stdout.fileno(), stdout, None), (errors, stderr, show)):
             selector.register(end, selectors.EVENT_READ, _reader(selector, end, kept, shown))
         reading = 2
@@ -102,8 +107,6 @@ def watch(arguments: Sequence[str], progress: bool = True, server: Optional[func
                 if key.data() == "end":
                     reading -= 1
         code = child.wait()
-        child.stdout.close()
-        os.close(errors)
     if interrupt.asked:
         raise KeyboardInterrupt("".join(_plain(stderr).strip().splitlines()[-1:]))  # what is saved
     return code, stdout.decode(), _plain(stderr)
@@ -131,9 +134,10 @@ def _reader(
 
 
 class _deferred_interrupt:
-    """While it holds, Ctrl-C asks `child` to stop (a second one: at once) instead of raising KeyboardInterrupt in the middle of an answer."""
+    """While it holds, Ctrl-C asks `child` to stop instead of raising KeyboardInterrupt in the middle of an answer; a second one does both at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, server: Optional[functions.Server]) -> None:
+        self.server = server
         self.child: Optional[subprocess.Popen] = None
         self.asked = False
 
@@ -149,16 +153,33 @@ class _deferred_interrupt:
             child.terminate()
 
     def on_interrupt(self, *_: Any) -> None:
+        again, self.asked = self.asked, True
         if self.child:  # a terminal gives it the same Ctrl-C; SIGTERM asks for the same stop, and asks once
-            self.child.send_signal(signal.SIGINT if self.asked else signal.SIGTERM)
-        self.asked = True
+            self.child.send_signal(signal.SIGINT if again else signal.SIGTERM)
+        if again:
+            raise KeyboardInterrupt
 
     def __exit__(self, *_: Any) -> None:
-        if self.main:
-            signal.signal(signal.SIGINT, self.before or signal.SIG_DFL)
-        if self.child and self.child.poll() is None:  # an error here
-            self.child.kill()
-            self.child.wait()
+        try:
+            if self.child and self.child.poll() is None:  # an exception here
+                self.on_exception(self.child)
+        finally:
+            if self.main:
+                signal.signal(signal.SIGINT, self.before or signal.SIG_DFL)
+
+    def on_exception(self, child: subprocess.Popen) -> None:
+        """Has the child save, unless a second interrupt has told it not to, and waits for its end."""
+        try:
+            if not self.asked:
+                self.asked = True
+                child.terminate()
+            if self.server:
+                self.server.hang_up()  # nobody answers any more
+            with contextlib.suppress(subprocess.TimeoutExpired):  # nobody reads what it writes
+                child.wait(30)
+        finally:
+            child.kill()
+            child.wait()
 
 
 def _in_notebook() -> bool:

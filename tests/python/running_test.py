@@ -272,6 +272,36 @@ for name, what, more in (("dict", whole, {}), ("function", "tiny.toml", {"estima
     check(again.digest == undisturbed.digest, f"{name}: as if undisturbed")
     check("resumed: " in shown.getvalue() or "continued " in shown.getvalue(), f"{name}: nothing was resumed: {shown.getvalue()}")
 
+
+def ends(how):
+    """An estimator whose hundred-and-fiftieth call does not answer, once; its earlier ones see to it that runs are complete."""
+    if how == "exits":
+        raise SystemExit(3)
+    for after in (0.3, 1):
+        threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT)).start()
+    while time.monotonic() < hang_until:
+        time.sleep(0.05)
+
+
+def at_last(scores):
+    calls.append(len(scores))
+    if len(calls) == 150:
+        ends(how)
+    return grpo(scores)
+
+
+calls = [0] * 200
+undisturbed = odrpo_bench.run("tiny.toml", output="undisturbed.h5", estimators={"mine": at_last}, progress=False)
+for how, kind in (("exits", SystemExit), ("hangs", KeyboardInterrupt)):
+    calls, hang_until = [], time.monotonic() + 100
+    refused(kind, "", lambda: odrpo_bench.run("tiny.toml", output=f"{how}.h5", jobs=1, estimators={"mine": at_last}, progress=False))
+    check(time.monotonic() < hang_until - 50 and signal.getsignal(signal.SIGINT) is before, f"{how}: ends at once")
+    check(os.path.isdir(f"{how}.h5.work") and not os.path.exists(f"{how}.h5"), f"{how}: a work folder, and no output")
+    shown = io.StringIO()
+    with contextlib.redirect_stderr(shown):
+        again = odrpo_bench.run("tiny.toml", output=f"{how}.h5", estimators={"mine": at_last})
+    check(again.digest == undisturbed.digest and "resumed: " in shown.getvalue(), f"{how}: continues: {shown.getvalue()}")
+
 # --- progress: a bar on a terminal and in a notebook, lines of notes elsewhere
 long = {**SUITE, "suite": {"name": "long", "seeds": 4}, "learn": {"steps": 2000, "batch": 8}}
 shown = io.StringIO()
