@@ -63,7 +63,7 @@ def figure_data(results: Union[Results, str, os.PathLike, None], kind: str, **fl
     """The figure as `plot --json` writes it: `caption` and `panels` with labels, scales and series (docs/commands.md)."""
     if isinstance(results, Results):
         results._refuse_change()
-    path = [] if results is None else [results.path if isinstance(results, Results) else os.fspath(results)]
+    path = [] if results is None else [results.path if isinstance(results, Results) else program.file(results)]
     for name, change in (("value", _joined), ("baseline", _baselines), ("rewards", _groups)):
         if name in flags:
             flags[name] = change(flags[name])

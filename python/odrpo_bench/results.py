@@ -39,6 +39,8 @@ class Results:
 
     def __init__(self, path: Union[str, os.PathLike]):
         self.path = os.path.abspath(os.fspath(path))
+        if os.path.isfile(self.path) and os.access(self.path, os.R_OK) and not h5py.is_hdf5(self.path):
+            raise ValueError(f"{self.path} is no result file of odrpo-bench")
         with h5py.File(self.path, "r") as file:
             if "result_digest" not in file.attrs or "provenance" not in file:
                 raise ValueError(f"{self.path} is no result file of odrpo-bench")

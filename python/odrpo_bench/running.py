@@ -16,10 +16,12 @@ import termios
 import threading
 import tty
 import warnings
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 from . import functions, program, toml
-from .results import Results, load
+
+if TYPE_CHECKING:
+    from .results import Results
 
 _BAR = re.compile(r"\r[^\r\n]*\x1b\[K")  # the progress bar, drawn or erased
 
@@ -36,7 +38,7 @@ def run(
     checkpoint: Optional[int] = None,
     force: bool = False,
     progress: bool = True,
-) -> Results:
+) -> "Results":
     """Trains a suite, as `odrpo-bench run` does, and loads its result file.
 
     suite       a file, the name of a shipped suite, or a dict of sections; files that a dict names are relative to the current folder
@@ -53,21 +55,24 @@ def run(
     A failed run does not end the others: it is in `runs.status` and `runs.error`, and a RuntimeWarning says how many there are. Where all fail,
     ProgramError. Ctrl-C (KeyboardInterrupt) saves as it does at the command line, and the same call continues. InputError for mistakes in the suite.
     """
+    from .results import load  # needs packages that judges do not
+
+    folder = os.getcwd()  # a function may change it
     settings = [f"{key}={toml.value_text(value)}" for key, value in (set or {}).items()]
     with contextlib.ExitStack() as stack:
-        path = stack.enter_context(_suite_file(suite)) if isinstance(suite, Mapping) else os.fspath(suite)
+        path = stack.enter_context(_suite_file(suite)) if isinstance(suite, Mapping) else program.file(suite)
         server = stack.enter_context(functions.Server(estimators)) if estimators is not None else None
         if server:
             settings += _estimator_settings(path, settings, server)
         options = {"set": settings, "only": only, "jobs": jobs, "device": device, "checkpoint": checkpoint, "force": force}
-        options.update(output=None if output is None else os.fspath(output), quiet=not progress)
+        options.update(output=None if output is None else program.file(output), quiet=not progress)
         arguments = ["run", path, "--json", *program.flags(options)]
         code, stdout, stderr = watch(arguments, progress, server)
         cause = server.exception if server else None
-    summary = json.loads(stdout) if stdout else {}
-    if code not in (0, program.RUNS_FAILED) or not summary:
-        raise program.error(code, stderr) from cause
-    results = load(summary["output"])
+        summary = json.loads(stdout) if stdout else {}
+        if code not in (0, program.RUNS_FAILED) or not summary:
+            raise program.error(code, stderr) from cause
+    results = load(os.path.join(folder, summary["output"]))
     if summary["failed"]:
         first = results.runs[results.runs.status == "failed"].iloc[0]
         said = f"{summary['failed']} of {summary['total']} runs failed, such as {first.id}: {first.error}"
@@ -84,7 +89,7 @@ def watch(arguments: Sequence[str], progress: bool = True, server: Optional[func
     KeyboardInterrupt; a second one ends it at once, and a function too that does not return. An exception here, such as a function's SystemExit,
     stops and saves likewise.
     """
-    show = _display() if progress else None
+    show = _display() if progress and (sys.stderr is not None or _in_notebook()) else None
     errors, errors_end = _terminal() if show and _shows_bar() else os.pipe()
     with contextlib.ExitStack() as ends, _deferred_interrupt(server) as interrupt, selectors.DefaultSelector() as selector:
         ends.callback(os.close, errors)
@@ -188,12 +193,12 @@ def _in_notebook() -> bool:
 
 def _shows_bar() -> bool:
     """True where a progress bar can be drawn. Elsewhere the program writes a line now and then."""
-    return sys.stderr.isatty() or _in_notebook()
+    return _in_notebook() or sys.stderr.isatty()
 
 
 def _display() -> Callable[[str], None]:
     """What shows the program's stderr: as it is, in a notebook line by line."""
-    return _notebook_lines() if _in_notebook() and not sys.stderr.isatty() else _put
+    return _notebook_lines() if _in_notebook() and not (sys.stderr and sys.stderr.isatty()) else _put
 
 
 def _put(text: str) -> None:
@@ -224,7 +229,7 @@ def _terminal() -> List[int]:
     except OSError:
         return list(os.pipe())
     tty.setraw(ends[1])
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError, AttributeError):
         size = os.get_terminal_size(sys.stderr.fileno())
         fcntl.ioctl(ends[1], termios.TIOCSWINSZ, struct.pack("HHHH", size.lines, size.columns, 0, 0))
     return list(ends)
@@ -248,7 +253,9 @@ def _suite_file(suite: Mapping[str, Any]):
     with tempfile.NamedTemporaryFile("w", suffix=".toml", prefix=".odrpo-bench-", dir=os.getcwd(), encoding="utf-8") as file:
         file.write(text)
         file.flush()
-        yield os.path.basename(file.name)
+        path = os.path.basename(file.name)
+        with program.naming(path, "suite"):
+            yield path
 
 
 def _estimator_settings(path: str, settings: Sequence[str], server: functions.Server) -> List[str]:

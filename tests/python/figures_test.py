@@ -125,6 +125,8 @@ refused(ValueError, "--curve has no effect on the figure bars", odrpo_bench.plot
 refused(ValueError, "FILE.h5 is required", odrpo_bench.plot, None, "bars")
 refused(ValueError, "weights is of no file", odrpo_bench.plot, "tiny.h5", "weights")
 refused(ValueError, "", odrpo_bench.plot, "tiny.h5", "forest", baseline="none")
+subprocess.os.link("tiny.h5", "-dash.h5")
+check(figures.figure_data("-dash.h5", "bars") == figures.figure_data("tiny.h5", "bars"), "a name like a flag")
 loaded = odrpo_bench.load("tiny.h5")
 subprocess.os.replace("rates.h5", "tiny.h5")
 refused(RuntimeError, "has changed since it was loaded", odrpo_bench.plot, loaded, "bars")

@@ -73,6 +73,9 @@ for name, sets in SUITES.items():
             compare(results.table(**options), json.loads(call("table", f"{name}.h5", "--format", "json", *flags)), f"{name} {options}")
         check({"seeds_needed_alone", "seeds_needed_in_family"} <= {*results.table(power="2%")}, "seeds that are needed")
 quickstart = odrpo_bench.load("quickstart.h5")
+for one in (np.array([1, 8]), range(1, 9, 7), {1: None, 8: None}.keys(), (n for n in (1, 8))):
+    check(quickstart.table(where={"votes": one}).equals(quickstart.table(where={"votes": [1, 8]})), f"an iterable as a list: {one}")
+check(len(quickstart.table(where={"votes": np.int64(8), "estimator": np.array("grpo")})) == 1, "a number and a text of numpy")
 families = quickstart.table(baseline={"grpo": ["odrpo(grpo)"], "maxrl": "odrpo-gini-median(maxrl)"})
 compare(families, json.loads(call("table", "quickstart.h5", "--format", "json", "--baseline", "grpo=odrpo(grpo)", "--baseline",
                                   "maxrl=odrpo-gini-median(maxrl)")), "families of baselines")
@@ -153,6 +156,9 @@ with h5py.File(schema_3) as file:
     check(np.array_equal(old.curves("quality").sel(run=group["run"][()], step=group["step"][()]).values, group["quality"][()], equal_nan=True), "a file of schema 3")
     check("learn.lr" in old.runs and "seconds" not in old.curve_names, "its axes have their full names, and curves are of runs and steps")
 refused(OSError, "no.h5", odrpo_bench.load, "no.h5")
+with open("text.h5", "w") as file:
+    file.write("no HDF5")
+refused(ValueError, "text.h5 is no result file", odrpo_bench.load, "text.h5")
 h5py.File("other.h5", "w").close()
 refused(ValueError, "no result file", odrpo_bench.load, "other.h5")
 loaded = odrpo_bench.load("rates.h5")

@@ -75,6 +75,8 @@ refused(TypeError, "keys of a suite are texts, and 3 is a int", toml.suite_text,
 
 # --- errors
 refused(InputError, "out of range", odrpo_bench.run, SUITE, set={"suite.seeds": 0}, output="no.h5", progress=False)
+why = refused(InputError, "suite:6:2: error: unknown section", odrpo_bench.run, {"suite": {"name": "x"}, "grid": {}, "colour": {"red": 1}}, output="no.h5", progress=False)
+check(".odrpo-bench" not in str(why), f"an error names a temporary file: {why}")
 refused(ProgramError, "no-such-suite: No such file", odrpo_bench.run, "no-such-suite", progress=False)
 refused(ProgramError, "another suite", odrpo_bench.run, SUITE, set={"learn.steps": 21}, progress=False)
 refused(InputError, "", odrpo_bench.run, {**SUITE, "limits": {"runs": 1}}, output="no.h5", progress=False)
@@ -110,6 +112,17 @@ def noted(scores):
     return grpo(scores)
 
 
+def moves(scores):
+    os.chdir("/")
+    return grpo(scores)
+
+
+here = os.getcwd()
+moved = odrpo_bench.run("tiny.toml", output="moved.h5", estimators={"mine": moves}, progress=False)
+os.chdir(here)
+check(moved.path == os.path.join(here, "moved.h5"), "a function that changes the folder")
+with contextlib.redirect_stderr(None):
+    check(odrpo_bench.run(SUITE, output="silent.h5").digest == of_dict.digest, "without stderr")
 with_gaps = odrpo_bench.run(gaps, output="gaps.h5", estimators={"mine": noted}, progress=False)
 quality = with_gaps.curves("quality")
 near(quality[quality.estimator == "mine"].values.ravel().tolist(), quality[quality.estimator == "grpo"].values.ravel().tolist(), "with missing scores", 1e-6)
