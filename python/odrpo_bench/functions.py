@@ -114,8 +114,11 @@ class Server:
 
 
 def _advantages(name: str, function: Callable[[np.ndarray], Any], scores: np.ndarray) -> list:
-    """What the function answers, as lists. NaN becomes null, which a missing score may have. ValueError for another shape and for infinities."""
-    answered = np.asarray(function(scores), dtype=np.float64)
+    """What the function answers, as lists. NaN becomes null, which a missing score may have. ValueError for another shape, complex numbers and infinities."""
+    answered = np.asarray(function(scores))
+    if np.iscomplexobj(answered):
+        raise ValueError(f"{name} returned complex numbers")
+    answered = answered.astype(np.float64)
     if answered.shape != scores.shape:
         raise ValueError(f"{name} returned an array of shape {answered.shape} for scores of shape {scores.shape}")
     if np.isinf(answered).any():

@@ -86,7 +86,7 @@ for file in ("tiny.h5", "rates.h5"):
                 same(y, series["y"], f"{what}: y of {series['name']}")
         if file == "rates.h5":  # has panels of every kind: layout and texts can be drawn
             figure.canvas.draw()
-        pyplot.close(figure)
+        check(pyplot.get_fignums() == [], f"{what}: pyplot keeps a figure")
 
 # --- looks, scales, axes of one's own
 votes = figures.figure_data("tiny.h5", "votes")["panels"]
@@ -100,7 +100,11 @@ colours = re.findall(r"#[0-9A-F]{6}", str(looks))
 check([line.get_color() for line in figure.axes[0].lines if not line.get_label().startswith("_")] == colours, "colours")
 figure.axes[0].set_ylim(0, 100)
 figure.axes[0].set_title("mine")
+check(figure._repr_png_().startswith(b"\x89PNG"), "what a notebook shows")
 figure.savefig("mine.pdf")
+_, own = pyplot.subplots(2, 1, squeeze=False)
+check(odrpo_bench.plot("tiny.h5", "votes", axes=own) is own[0, 0].figure and odrpo_bench.plot("tiny.h5", "votes", axes=[[own[0, 0]], [own[1, 0]]]).axes[0] is own[0, 0], "nested axes")
+check(odrpo_bench.plot("tiny.h5", "bars", axes=own[0, 0]) is own[0, 0].figure, "lone axes")
 _, own = pyplot.subplots(1, 2)
 check(odrpo_bench.plot("tiny.h5", "votes", axes=own) is own[0].figure and len(own[1].lines) > 0 and own[1].get_legend() is not None, "axes of one's own")
 refused(ValueError, "has 2 panels, and there are 1 axes", odrpo_bench.plot, "tiny.h5", "votes", axes=own[0])

@@ -137,6 +137,10 @@ def infinite(scores):
     return scores / 0
 
 
+def imaginary(scores):
+    return scores * 1j
+
+
 def undefined(scores):
     return scores * np.nan
 
@@ -146,7 +150,7 @@ def raises(scores):
 
 
 for function, words in ((wrong_shape, "wrong_shape returned an array of shape (8, 2) for scores of shape (8, 8)"), (infinite, "returned an infinite advantage"),
-                        (undefined, "is not a number but null"), (raises, "LookupError: no idea (running_test.py:")):
+                        (imaginary, "imaginary returned complex numbers"), (undefined, "is not a number but null"), (raises, "LookupError: no idea (running_test.py:")):
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         failing = odrpo_bench.run("tiny.toml", output=f"{function.__name__}.h5", estimators={function.__name__: function}, progress=False)
@@ -365,6 +369,7 @@ def package_command(*arguments):
     return ran.returncode, ran.stdout, ran.stderr
 
 
+check(odrpo_bench.__version__ == call("version").split()[1] and {"integrations", "judge", "compute", "run", "__version__"} <= {*dir(odrpo_bench)}, "version and names")
 check(package_command("version")[:2] == (0, call("version")), "everything else is the program's")
 check(package_command("table")[0] == 2 and package_command("table", "no.h5")[0] == 5, "and so are its exit codes")
 check(package_command("convert")[0] == 2 and package_command("convert", "--help")[0] == 0, "convert is Python's")
