@@ -85,8 +85,8 @@ def flags(options: Mapping[str, Any]) -> List[str]:
 
 
 def _each(value: Any) -> Iterable[Any]:
-    value = value.tolist() if hasattr(value, "tolist") else value  # of numpy, without dimensions too
-    return value if isinstance(value, Iterable) and not isinstance(value, (str, bytes, os.PathLike)) else [value]
+    many = isinstance(value, Iterable) and not isinstance(value, (str, bytes, os.PathLike)) and getattr(value, "ndim", 1) > 0
+    return value if many else [value]
 
 
 def _is_script(place: Any) -> bool:
