@@ -2,6 +2,7 @@
 
 A name's module is imported when the name is first used: `advantages` needs numpy and the compiled module, `load` pandas and h5py, `plot` matplotlib."""
 import importlib
+import importlib.metadata
 
 # name -> the module that has it
 _PLACES = {
@@ -27,8 +28,20 @@ def _functions():
         return None
 
 
+def _version():
+    """Of the installed package; of the program where the package is not installed."""
+    try:
+        return importlib.metadata.version("odrpo-bench")
+    except importlib.metadata.PackageNotFoundError:
+        from . import program
+
+        return program.call("version").split()[1]
+
+
 def __getattr__(name):
-    if name in _PLACES:
+    if name == "__version__":
+        value = _version()
+    elif name in _PLACES:
         value = getattr(importlib.import_module("." + _PLACES[name], __name__), name)
     elif name in _MODULES:
         return importlib.import_module("." + name, __name__)
@@ -41,4 +54,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*_PLACES, "judge", "compute", *(_functions().__all__ if _functions() else ())})
+    return sorted({*_PLACES, *_MODULES, "__version__", *(_functions().__all__ if _functions() else ())})

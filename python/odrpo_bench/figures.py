@@ -1,13 +1,15 @@
 """Draws the figures of `odrpo-bench plot` with matplotlib: the program computes numbers, labels and looks, and a person may change the axes."""
 
+import io
 import json
 import math
 import os
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
-import matplotlib.pyplot as pyplot
 import numpy as np
+from matplotlib import rc_context
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from . import program
@@ -28,13 +30,13 @@ MARKED_POINTS = 12  # a line with more points has symbols at some of them only
 
 
 def plot(
-    results: Union[Results, str, os.PathLike, None], kind: str, *, axes: Union[Axes, Sequence[Axes], None] = None, **flags: Any
+    results: Union[Results, str, os.PathLike, None], kind: str, *, axes: Union[Axes, Sequence[Any], None] = None, **flags: Any
 ) -> Figure:
     """Draws what `odrpo-bench plot KIND` draws, and returns the figure; `figure.axes` begins with its panels, in the program's order.
 
     results   a result file, loaded or by its path; None for `weights`
     kind      curves, votes, bars, forest, heatmap, histogram, profile or weights (docs/figures.md)
-    axes      axes to draw into, one for each panel, instead of a new figure
+    axes      axes to draw into, one for each panel, nested or not, instead of a new figure
     flags     those of `plot`: rows, columns, value, baseline, compare, correction, where, best, tune_seeds, curve; of weights rewards, estimator, levels
 
     `figure.caption` is a text for the caption: what numbers and intervals are, n, suite and digest. InputError for an unknown kind, or flags that do
@@ -43,14 +45,14 @@ def plot(
     drawn = figure_data(results, kind, **flags)
     panels = [_without_math(panel) for panel in drawn["panels"]]
     if axes is not None:
-        places = [axes] if isinstance(axes, Axes) else list(axes)
+        places = list(np.ravel(np.array(axes, dtype=object)))
         if len(places) != len(panels):
             raise ValueError(f"the figure {kind} has {len(panels)} panels, and there are {len(places)} axes")
         _draw(panels, places)
         if _names(panels):
             places[-1].legend()
     else:
-        with pyplot.rc_context({"font.size": TEXT}):
+        with rc_context({"font.size": TEXT}):
             places = _new_axes(panels)
             _draw(panels, places)
             _legend_below(places, _names(panels))
@@ -61,7 +63,9 @@ def plot(
 
 def figure_data(results: Union[Results, str, os.PathLike, None], kind: str, **flags: Any) -> Dict[str, Any]:
     """The figure as `plot --json` writes it: `caption` and `panels` with labels, scales and series (docs/commands.md)."""
-    path = [] if results is None else [results.path if isinstance(results, Results) else os.fspath(results)]
+    if isinstance(results, Results):
+        results._refuse_change()
+    path = [] if results is None else [results.path if isinstance(results, Results) else program.file(results)]
     for name, change in (("value", _joined), ("baseline", _baselines), ("rewards", _groups)):
         if name in flags:
             flags[name] = change(flags[name])
@@ -99,14 +103,23 @@ def _names(panels: List[Dict[str, Any]]) -> List[str]:
     )
 
 
+class _Figure(Figure):
+    """A figure that a notebook shows, once: pyplot does not know it."""
+
+    def _repr_png_(self) -> bytes:
+        image = io.BytesIO()
+        self.savefig(image, format="png", dpi=150)
+        return image.getvalue()
+
+
 def _new_axes(panels: List[Dict[str, Any]]) -> List[Axes]:
     """Axes for the panels: two beside each other, where there are several."""
     across = min(len(panels), 2)
     down = math.ceil(len(panels) / across)
     height = max(0.6 + 0.16 * len(panel["y_names"]) if panel["y_names"] else 1.9 for panel in panels)
-    figure, places = pyplot.subplots(
-        down, across, squeeze=False, figsize=(COLUMN if len(panels) == 1 else PAGE, down * height), layout="constrained"
-    )
+    figure = _Figure(figsize=(COLUMN if len(panels) == 1 else PAGE, down * height), layout="constrained")
+    FigureCanvasAgg(figure)
+    places = figure.subplots(down, across, squeeze=False)
     for place in places.flat[len(panels) :]:
         place.remove()
     return list(places.flat[: len(panels)])

@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import json
+import numbers
 import os
 import tempfile
 from dataclasses import dataclass
@@ -20,9 +21,9 @@ def analyze(scores: Scores, *, prompts: Any = None, **flags: Any) -> Dict[str, A
     """How noisy a judge is: what `odrpo-bench judge analyze --json` prints (docs/judge.md#json).
 
     scores   a file, a word of `list raters`, a judge's file; a frame with the columns of such a file; or an array [prompts, responses, calls] of
-             scores, NaN or None where one is missing. An array [items, calls] needs to know which items are responses to one prompt:
+             scores, NaN, None or a mask where one is missing. An array [items, calls] needs to know which items are responses to one prompt:
     prompts  an entry for each item, equal where the prompt is; one value for all (0: all items answer one prompt); None: each has its own
-    flags    those of the command, such as rater="sample_id / 2", levels=10, resamples=200
+    flags    those of the command, such as rater="sample_id / 2", levels=10, resamples=2000
     """
     with _input(scores, prompts) as path:
         return json.loads(_named(program.call("judge", "analyze", path, "--json", *program.flags(flags)), path, scores))
@@ -82,12 +83,16 @@ def advise(
 
     Takes minutes. Ctrl-C (KeyboardInterrupt) saves the trainings, and the same call with a file continues.
     """
+    if not isinstance(calls, numbers.Real):
+        raise TypeError(f"calls is a number, and not {calls!r}")
+    if prompts is not None and isinstance(scores, Mapping):
+        raise TypeError("prompts belong to an array of scores")
     with _judge_file(scores) if isinstance(scores, Mapping) else _input(scores, prompts) as path:
         code, stdout, stderr = watch(
             ["judge", "advise", path, "--calls", f"{calls:g}", "--json", *program.flags({"quiet": not progress, **flags})], progress
         )
-    if code != 0:
-        raise program.error(code, stderr)
+        if code != 0:
+            raise program.error(code, stderr)
     return json.loads(stdout)
 
 
@@ -100,28 +105,32 @@ def _named(text: str, path: str, scores: Scores) -> str:
 def _judge_file(rater: Any) -> Iterator[str]:
     """The path or word of a rater; of what fit() returned a temporary file."""
     if not isinstance(rater, Mapping):
-        yield os.fspath(rater)
+        yield program.file(rater)
         return
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "judge.toml")
         with open(path, "w", encoding="utf-8") as file:
             file.write(rater["toml"])
-        yield path
+        with program.naming(path, "the fitted judge"):
+            yield path
 
 
 @contextlib.contextmanager
 def _input(scores: Scores, prompts: Any) -> Iterator[str]:
-    """The path of a file of scores; of a frame or an array a temporary CSV file."""
+    """The path of a file of scores; of a frame or an array a temporary CSV file, which errors call "scores"."""
+    if prompts is not None and (isinstance(scores, (str, os.PathLike)) or hasattr(scores, "to_csv")):
+        raise TypeError("prompts belong to an array of scores: a file and a frame have a column of them")
     if isinstance(scores, (str, os.PathLike)):
-        yield os.fspath(scores)
+        yield program.file(scores)
         return
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "scores.csv")
         if hasattr(scores, "to_csv"):
             scores.to_csv(path, index=False)
         else:
-            _write_array(path, np.asarray(scores, dtype=float), prompts)
-        yield path
+            _write_array(path, np.ma.filled(np.ma.asarray(scores, dtype=float), np.nan), prompts)
+        with program.naming(path, "scores"):
+            yield path
 
 
 def _write_array(path: str, scores: np.ndarray, prompts: Any) -> None:

@@ -1,5 +1,6 @@
 """Reads result files: runs as a frame, curves as arrays, tables as the program computes them (docs/results.md has the layout)."""
 
+import contextlib
 import functools
 import html
 import json
@@ -38,6 +39,8 @@ class Results:
 
     def __init__(self, path: Union[str, os.PathLike]):
         self.path = os.path.abspath(os.fspath(path))
+        if os.path.isfile(self.path) and os.access(self.path, os.R_OK) and not h5py.is_hdf5(self.path):
+            raise ValueError(f"{self.path} is no result file of odrpo-bench")
         with h5py.File(self.path, "r") as file:
             if "result_digest" not in file.attrs or "provenance" not in file:
                 raise ValueError(f"{self.path} is no result file of odrpo-bench")
@@ -53,7 +56,7 @@ class Results:
         """One row per run: id, words of the grid, votes, seed, one column per axis (by its full name, such as lr), final values, status, error, key.
 
         `chosen`: False for runs whose learning rate (or other axis of `best`) the suite's table did not choose for their cell; True for all where
-        it chooses nothing. `tuning`: True for seeds that choose, which the table's numbers leave out.
+        it chooses nothing, False for all where no run has ended well. `tuning`: True for seeds that choose, which the table's numbers leave out.
         """
         frame = pandas.DataFrame({name: column for name, column, _ in self._columns}).set_index("run")
         chosen, tuning = self._choices(frame)
@@ -71,8 +74,7 @@ class Results:
         if name not in self.curve_names:
             raise KeyError(f"{self.path} has no curve {name!r}; it has {', '.join(self.curve_names) or 'none'}")
         with h5py.File(self.path, "r") as file:
-            if _text(file.attrs["result_digest"]) != self.digest:
-                raise RuntimeError(f"{self.path} has changed since it was loaded")
+            self._refuse_change(file)
             parts = [{key: group[key][()] for key in ("run", "step", name)} for group in file["curves"].values() if name in group]
             units = next(
                 (_text(group[name].attrs["units"]) for group in file["curves"].values() if name in group and "units" in group[name].attrs),
@@ -138,12 +140,13 @@ class Results:
 
     def table_text(self, **flags: Any) -> str:
         """The table as the program prints it, with its legend; `format="latex"` and other flags of `table` are passed on."""
+        self._refuse_change()
         return program.call("table", self.path, *program.flags(flags))
 
     def __repr__(self) -> str:
         try:
             return self.table_text()
-        except program.ProgramError as why:  # all runs failed, for example
+        except RuntimeError as why:  # all runs failed, for example
             return f"<odrpo_bench.Results {self.path}, suite {self.name}, {len(self._columns[0][1])} runs: {why}>"
 
     def _repr_html_(self) -> str:
@@ -157,7 +160,14 @@ class Results:
         """Whether a dimension of tables holds integers, for those that hold numbers."""
         return {"step": True, **{name: column.dtype.kind == "i" for name, column, _ in self._columns if column.dtype.kind in "if"}}
 
+    def _refuse_change(self, file: Optional[h5py.File] = None) -> None:
+        """RuntimeError if the file, which may be open, is another one's by now."""
+        with contextlib.nullcontext(file) if file else h5py.File(self.path, "r") as now:
+            if _text(now.attrs.get("result_digest", "")) != self.digest:
+                raise RuntimeError(f"{self.path} has changed since it was loaded")
+
     def _table_json(self, **options: Any) -> Dict[str, Any]:
+        self._refuse_change()
         return json.loads(program.call("table", self.path, "--format", "json", *program.flags(options)))
 
     def _choices(self, frame: pandas.DataFrame):
@@ -166,6 +176,8 @@ class Results:
         everything = np.ones(len(frame), bool)
         if not spec.get("best"):
             return everything, ~everything
+        if not (frame["status"] == "ok").any():  # there is no table
+            return ~everything, frame["seed"].to_numpy() < int(spec.get("tune_seeds", 0))
         table = self._table_json()
         rows, columns, axes = table["rows"]["dimension"], table["columns"]["dimension"], table["best"]
         names = [name for name in (*table["blocks"][0]["fixed"], rows, columns) if name != "value"]

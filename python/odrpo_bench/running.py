@@ -16,10 +16,12 @@ import termios
 import threading
 import tty
 import warnings
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 from . import functions, program, toml
-from .results import Results, load
+
+if TYPE_CHECKING:
+    from .results import Results
 
 _BAR = re.compile(r"\r[^\r\n]*\x1b\[K")  # the progress bar, drawn or erased
 
@@ -36,7 +38,7 @@ def run(
     checkpoint: Optional[int] = None,
     force: bool = False,
     progress: bool = True,
-) -> Results:
+) -> "Results":
     """Trains a suite, as `odrpo-bench run` does, and loads its result file.
 
     suite       a file, the name of a shipped suite, or a dict of sections; files that a dict names are relative to the current folder
@@ -53,21 +55,24 @@ def run(
     A failed run does not end the others: it is in `runs.status` and `runs.error`, and a RuntimeWarning says how many there are. Where all fail,
     ProgramError. Ctrl-C (KeyboardInterrupt) saves as it does at the command line, and the same call continues. InputError for mistakes in the suite.
     """
+    from .results import load  # needs packages that judges do not
+
+    folder = os.getcwd()  # a function may change it
     settings = [f"{key}={toml.value_text(value)}" for key, value in (set or {}).items()]
     with contextlib.ExitStack() as stack:
-        path = stack.enter_context(_suite_file(suite)) if isinstance(suite, Mapping) else os.fspath(suite)
-        server = stack.enter_context(functions.Server(estimators)) if estimators else None
+        path = stack.enter_context(_suite_file(suite)) if isinstance(suite, Mapping) else program.file(suite)
+        server = stack.enter_context(functions.Server(estimators)) if estimators is not None else None
         if server:
             settings += _estimator_settings(path, settings, server)
         options = {"set": settings, "only": only, "jobs": jobs, "device": device, "checkpoint": checkpoint, "force": force}
-        options.update(output=None if output is None else os.fspath(output), quiet=not progress)
+        options.update(output=None if output is None else program.file(output), quiet=not progress)
         arguments = ["run", path, "--json", *program.flags(options)]
         code, stdout, stderr = watch(arguments, progress, server)
         cause = server.exception if server else None
-    summary = json.loads(stdout) if stdout else {}
-    if code not in (0, program.RUNS_FAILED) or not summary:
-        raise program.error(code, stderr) from cause
-    results = load(summary["output"])
+        summary = json.loads(stdout) if stdout else {}
+        if code not in (0, program.RUNS_FAILED) or not summary:
+            raise program.error(code, stderr) from cause
+    results = load(os.path.join(folder, summary["output"]))
     if summary["failed"]:
         first = results.runs[results.runs.status == "failed"].iloc[0]
         said = f"{summary['failed']} of {summary['total']} runs failed, such as {first.id}: {first.error}"
@@ -81,17 +86,22 @@ def watch(arguments: Sequence[str], progress: bool = True, server: Optional[func
     """Starts the program and stays with it until it ends: (exit code, stdout, stderr without the progress bar).
 
     Answers for `server`, shows what stderr has if `progress`. An interrupt asks the program to stop and save, waits for its end, and raises
-    KeyboardInterrupt; a second one ends it at once.
+    KeyboardInterrupt; a second one ends it at once, and a function too that does not return. An exception here, such as a function's SystemExit,
+    stops and saves likewise.
     """
-    show = _display() if progress else None
+    show = _display() if progress and (sys.stderr is not None or _in_notebook()) else None
     errors, errors_end = _terminal() if show and _shows_bar() else os.pipe()
-    with _deferred_interrupt() as interrupt, selectors.DefaultSelector() as selector:
+    with contextlib.ExitStack() as ends, _deferred_interrupt(server) as interrupt, selectors.DefaultSelector() as selector:
+        ends.callback(os.close, errors)
         command, environment = [program.path(), *arguments], _environment(show, server)
-        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors_end, env=environment)
-        os.close(errors_end)
+        try:
+            child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors_end, env=environment)
+        finally:
+            os.close(errors_end)
         interrupt.watch(child)
         stdout, stderr = bytearray(), bytearray()
         assert child.stdout
+        ends.callback(child.stdout.close)
         for end, kept, shown in ((child.stdout.fileno(), stdout, None), (errors, stderr, show)):
             selector.register(end, selectors.EVENT_READ, _reader(selector, end, kept, shown))
         reading = 2
@@ -102,8 +112,6 @@ def watch(arguments: Sequence[str], progress: bool = True, server: Optional[func
                 if key.data() == "end":
                     reading -= 1
         code = child.wait()
-        child.stdout.close()
-        os.close(errors)
     if interrupt.asked:
         raise KeyboardInterrupt("".join(_plain(stderr).strip().splitlines()[-1:]))  # what is saved
     return code, stdout.decode(), _plain(stderr)
@@ -131,9 +139,10 @@ def _reader(
 
 
 class _deferred_interrupt:
-    """While it holds, Ctrl-C asks `child` to stop (a second one: at once) instead of raising KeyboardInterrupt in the middle of an answer."""
+    """While it holds, Ctrl-C asks `child` to stop instead of raising KeyboardInterrupt in the middle of an answer; a second one does both at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, server: Optional[functions.Server]) -> None:
+        self.server = server
         self.child: Optional[subprocess.Popen] = None
         self.asked = False
 
@@ -149,16 +158,33 @@ class _deferred_interrupt:
             child.terminate()
 
     def on_interrupt(self, *_: Any) -> None:
+        again, self.asked = self.asked, True
         if self.child:  # a terminal gives it the same Ctrl-C; SIGTERM asks for the same stop, and asks once
-            self.child.send_signal(signal.SIGINT if self.asked else signal.SIGTERM)
-        self.asked = True
+            self.child.send_signal(signal.SIGINT if again else signal.SIGTERM)
+        if again:
+            raise KeyboardInterrupt
 
     def __exit__(self, *_: Any) -> None:
-        if self.main:
-            signal.signal(signal.SIGINT, self.before or signal.SIG_DFL)
-        if self.child and self.child.poll() is None:  # an error here
-            self.child.kill()
-            self.child.wait()
+        try:
+            if self.child and self.child.poll() is None:  # an exception here
+                self.on_exception(self.child)
+        finally:
+            if self.main:
+                signal.signal(signal.SIGINT, self.before or signal.SIG_DFL)
+
+    def on_exception(self, child: subprocess.Popen) -> None:
+        """Has the child save, unless a second interrupt has told it not to, and waits for its end."""
+        try:
+            if not self.asked:
+                self.asked = True
+                child.terminate()
+            if self.server:
+                self.server.hang_up()  # nobody answers any more
+            with contextlib.suppress(subprocess.TimeoutExpired):  # nobody reads what it writes
+                child.wait(30)
+        finally:
+            child.kill()
+            child.wait()
 
 
 def _in_notebook() -> bool:
@@ -167,12 +193,12 @@ def _in_notebook() -> bool:
 
 def _shows_bar() -> bool:
     """True where a progress bar can be drawn. Elsewhere the program writes a line now and then."""
-    return sys.stderr.isatty() or _in_notebook()
+    return _in_notebook() or sys.stderr.isatty()
 
 
 def _display() -> Callable[[str], None]:
     """What shows the program's stderr: as it is, in a notebook line by line."""
-    return _notebook_lines() if _in_notebook() and not sys.stderr.isatty() else _put
+    return _notebook_lines() if _in_notebook() and not (sys.stderr and sys.stderr.isatty()) else _put
 
 
 def _put(text: str) -> None:
@@ -203,7 +229,7 @@ def _terminal() -> List[int]:
     except OSError:
         return list(os.pipe())
     tty.setraw(ends[1])
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError, AttributeError):
         size = os.get_terminal_size(sys.stderr.fileno())
         fcntl.ioctl(ends[1], termios.TIOCSWINSZ, struct.pack("HHHH", size.lines, size.columns, 0, 0))
     return list(ends)
@@ -227,24 +253,15 @@ def _suite_file(suite: Mapping[str, Any]):
     with tempfile.NamedTemporaryFile("w", suffix=".toml", prefix=".odrpo-bench-", dir=os.getcwd(), encoding="utf-8") as file:
         file.write(text)
         file.flush()
-        yield os.path.basename(file.name)
+        path = os.path.basename(file.name)
+        with program.naming(path, "suite"):
+            yield path
 
 
 def _estimator_settings(path: str, settings: Sequence[str], server: functions.Server) -> List[str]:
     """Settings that make the functions estimators of the suite, and add to its estimators those that it does not name."""
     added = [f"estimator.{name}.command={toml.value_text(server.command(name))}" for name in server.names]
-
-    def accepted(more: Sequence[str]) -> bool:
-        done = subprocess.run(
-            [program.path(), "check", path, *program.flags({"set": [*settings, *added, *more]})],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            env=_environment(None, server),
-        )
-        return done.returncode == 0
-
-    for name in server.names:
-        named = f"grid.estimator+={toml.value_text([name])}"
-        if accepted([named]) or not accepted([]):  # an estimator that is named twice is refused
-            added.append(named)
-    return added
+    settings = [*settings, *added, 'table.baseline=""']  # the suite's may be a function that it does not name
+    checked = program.call("check", path, "--json", *program.flags({"set": settings}), environment=_environment(None, server))
+    named = json.loads(checked)["grid"]["estimator"]
+    return added + [f"grid.estimator+={toml.value_text([name])}" for name in server.names if name not in named]

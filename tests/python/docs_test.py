@@ -8,9 +8,11 @@ import os
 import re
 
 import package
-from checks import call, check, finish, paths
+from checks import call, check, finish, near, paths
 
 package.need("pandas", "xarray", "h5py", "matplotlib")
+import odrpo_bench
+
 with open("scores.csv", "w") as file:
     file.write(call("judge", "simulate", "mixed", "--prompts", "60", "--samples", "4"))
 with contextlib.suppress(ImportError):
@@ -36,4 +38,20 @@ for made in ("judge.toml", "mine.h5", "forest.pdf", "small.h5", "own.h5", "curve
     check(os.path.getsize(made) > 0, f"{made} is made")
 check(set(names["results"].runs.estimator) >= {"centred", "grpo"} and names["table"].attrs["baseline"] == "maxrl", "what the blocks leave")
 check("quickstart" in names["figure"].axes[0].get_title() and names["report"]["kendall_w"]["median"]["value"] > 0, "a figure and a report")
+# the recipe of the curves behind the table, where the table chooses a rate and where it does not
+recipe = next(block for _, block in blocks if "of_cell" in block)
+for settings in ({}, {"table.best": [], "table.tune_seeds": 0}):
+    results = odrpo_bench.run({
+        "suite": {"name": "recipe", "seeds": 3}, "grid": {"rater": "mixed", "estimator": ["grpo", "maxrl"], "votes": [1, 4]},
+        "env": {"bandit": {"prompts": 16, "actions": 8}}, "learn": {"steps": 20, "batch": 8, "lr": [0.1, 1.0]},
+        "table": {"baseline": "grpo", "best": ["lr"], "tune_seeds": 1}}, set=settings, output=f"recipe-{len(settings)}.h5", progress=False)
+    space = {"results": results, "runs": results.runs, "curves": results.curves("quality"), "table": results.table()}
+    exec(recipe, space)
+    cells = results.table(curve="quality").reset_index()
+    cells = cells[cells.step == cells.step.max()]
+    check(len(space["means"]) == len(cells) == (8 if settings else 4), f"curves of cells: {len(space['means'])}, {len(cells)}")
+    for (_, _, _, estimator, votes, lr), curve in space["means"].items():
+        cell = cells[(cells.estimator == estimator) & (cells.votes == votes) & (cells.lr == lr)]
+        check(len(cell) == 1, f"one cell at {estimator}, {votes}, {lr}")
+        near(float(curve[-1]), float(cell["mean"].iloc[0]), f"{settings}: the last of the curve of {estimator}, {votes}, {lr}")
 finish()

@@ -86,7 +86,7 @@ for file in ("tiny.h5", "rates.h5"):
                 same(y, series["y"], f"{what}: y of {series['name']}")
         if file == "rates.h5":  # has panels of every kind: layout and texts can be drawn
             figure.canvas.draw()
-        pyplot.close(figure)
+        check(pyplot.get_fignums() == [], f"{what}: pyplot keeps a figure")
 
 # --- looks, scales, axes of one's own
 votes = figures.figure_data("tiny.h5", "votes")["panels"]
@@ -100,7 +100,11 @@ colours = re.findall(r"#[0-9A-F]{6}", str(looks))
 check([line.get_color() for line in figure.axes[0].lines if not line.get_label().startswith("_")] == colours, "colours")
 figure.axes[0].set_ylim(0, 100)
 figure.axes[0].set_title("mine")
+check(figure._repr_png_().startswith(b"\x89PNG"), "what a notebook shows")
 figure.savefig("mine.pdf")
+_, own = pyplot.subplots(2, 1, squeeze=False)
+check(odrpo_bench.plot("tiny.h5", "votes", axes=own) is own[0, 0].figure and odrpo_bench.plot("tiny.h5", "votes", axes=[[own[0, 0]], [own[1, 0]]]).axes[0] is own[0, 0], "nested axes")
+check(odrpo_bench.plot("tiny.h5", "bars", axes=own[0, 0]) is own[0, 0].figure, "lone axes")
 _, own = pyplot.subplots(1, 2)
 check(odrpo_bench.plot("tiny.h5", "votes", axes=own) is own[0].figure and len(own[1].lines) > 0 and own[1].get_legend() is not None, "axes of one's own")
 refused(ValueError, "has 2 panels, and there are 1 axes", odrpo_bench.plot, "tiny.h5", "votes", axes=own[0])
@@ -125,6 +129,11 @@ refused(ValueError, "--curve has no effect on the figure bars", odrpo_bench.plot
 refused(ValueError, "FILE.h5 is required", odrpo_bench.plot, None, "bars")
 refused(ValueError, "weights is of no file", odrpo_bench.plot, "tiny.h5", "weights")
 refused(ValueError, "", odrpo_bench.plot, "tiny.h5", "forest", baseline="none")
+subprocess.os.link("tiny.h5", "-dash.h5")
+check(figures.figure_data("-dash.h5", "bars") == figures.figure_data("tiny.h5", "bars"), "a name like a flag")
+loaded = odrpo_bench.load("tiny.h5")
+subprocess.os.replace("rates.h5", "tiny.h5")
+refused(RuntimeError, "has changed since it was loaded", odrpo_bench.plot, loaded, "bars")
 call("plot", "bars", "tiny.h5", "--data", "--json", code=2, words="--data excludes --json")
 call("plot", "bars", "tiny.h5", "--json", "-o", "x.svg", code=2, words='--json writes JSON, and "x.svg" is the name of a figure')
 call("plot", "bars", "tiny.h5", "--json", "--width", "3", code=2, words="no effect on --json")

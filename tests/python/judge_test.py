@@ -5,7 +5,10 @@ Usage: judge_test.py PROGRAM
 """
 import csv
 import json
+import os
 import re
+import subprocess
+import sys
 
 import package
 from checks import call, check, finish, near
@@ -30,7 +33,7 @@ with open("scores.csv", "w") as file:
 
 
 def same(got, wanted, what):
-    got = json.loads(re.sub("a Python (ndarray|list|DataFrame)", "scores.csv", json.dumps(got)))
+    got = json.loads(re.sub("a Python (ndarray|list|DataFrame|MaskedArray)", "scores.csv", json.dumps(got)))
     check(got == wanted, f"{what}: {[k for k in wanted if got.get(k) != wanted[k]]}")
 
 
@@ -39,6 +42,7 @@ same(judge.analyze("scores.csv", resamples=1000), wanted, "a file")
 same(judge.analyze(scores, resamples=1000), wanted, "an array [prompts, responses, calls]")
 same(judge.analyze(scores.reshape(-1, 4), prompts=np.repeat(np.arange(30), 6), resamples=1000), wanted, "an array [items, calls] with prompts")
 same(judge.analyze([[[None if s != s else s for s in r] for r in p] for p in scores.tolist()], resamples=1000), wanted, "lists")
+same(judge.analyze(np.ma.masked_array(np.where(np.isnan(scores), 9, scores), np.isnan(scores)), resamples=1000), wanted, "a masked array")
 same(judge.analyze(pandas.read_csv("scores.csv"), resamples=1000), wanted, "a frame")
 check(wanted["missing"] == 2 and judge.analyze(scores, resamples=1000)["file"] == "a Python ndarray", "missing scores, and what was read")
 items = judge.analyze(scores.reshape(-1, 4), resamples=1000)
@@ -83,4 +87,16 @@ refused(RuntimeError, "no.csv: No such file", judge.fit, "no.csv")
 refused(ValueError, "", judge.simulate, "mixed", prompts=10**6)
 refused(RuntimeError, "nobody", judge.simulate, "nobody")
 refused(ValueError, "", judge.advise, fitted, 1)
+for given in ("scores.csv", pandas.read_csv("scores.csv")):
+    refused(TypeError, "prompts belong to an array", judge.analyze, given, prompts=0)
+refused(TypeError, "prompts belong to an array", judge.advise, fitted, 1000, prompts=0)
+refused(TypeError, "calls is a number, and not 'x'", judge.advise, fitted, "x")
+for call_of, more in ((judge.analyze, {}), (judge.fit, {}), (judge.advise, {"calls": 1000})):
+    why = refused(ValueError, "scores", call_of, pandas.DataFrame({"a": [1]}), **more)
+    check("/scores.csv" not in str(why), f"{call_of.__name__}: an error names a temporary file: {why}")
+os.replace("scores.csv", "-scores.csv")
+check(judge.analyze("-scores.csv", resamples=1000)["missing"] == 2, "a name like a flag")
+alone = subprocess.run([sys.executable, "-c", "import sys\nsys.modules['h5py'] = sys.modules['pandas'] = None\nimport odrpo_bench\nodrpo_bench.judge.simulate('mixed', prompts=2)"],
+                       capture_output=True, text=True)
+check(alone.returncode == 0, f"judges need no h5py: {alone.stderr}")
 finish()

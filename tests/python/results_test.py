@@ -73,6 +73,9 @@ for name, sets in SUITES.items():
             compare(results.table(**options), json.loads(call("table", f"{name}.h5", "--format", "json", *flags)), f"{name} {options}")
         check({"seeds_needed_alone", "seeds_needed_in_family"} <= {*results.table(power="2%")}, "seeds that are needed")
 quickstart = odrpo_bench.load("quickstart.h5")
+for one in (np.array([1, 8]), range(1, 9, 7), {1: None, 8: None}.keys(), (n for n in (1, 8))):
+    check(quickstart.table(where={"votes": one}).equals(quickstart.table(where={"votes": [1, 8]})), f"an iterable as a list: {one}")
+check(len(quickstart.table(where={"votes": np.int64(8), "estimator": np.array("grpo")})) == 1, "a number and a text of numpy")
 families = quickstart.table(baseline={"grpo": ["odrpo(grpo)"], "maxrl": "odrpo-gini-median(maxrl)"})
 compare(families, json.loads(call("table", "quickstart.h5", "--format", "json", "--baseline", "grpo=odrpo(grpo)", "--baseline",
                                   "maxrl=odrpo-gini-median(maxrl)")), "families of baselines")
@@ -142,6 +145,10 @@ check(none.curve_names == [] and len(none.runs) == 6, f"all failed: {none!r}")
 call("run", "dies.toml", "-q", "-o", "best.h5", "--set", "learn.lr=[0.1,1]", "--set", 'table.best=["lr"]', code=7)
 best = odrpo_bench.load("best.h5").runs
 check((best[best.chosen].groupby(["estimator", "votes"]).lr.nunique() == 1).all() and best.chosen.sum() == 12, "one rate in each cell, where all its runs failed too")
+call("run", "dies.toml", "-q", "-o", "none-best.h5", "--set", 'grid.estimator=["dies"]', "--set", 'table.baseline=""', "--set", "learn.lr=[0.1,1]", "--set", 'table.best=["lr"]',
+     "--set", "table.tune_seeds=1", code=7)
+none_best = odrpo_bench.load("none-best.h5").runs
+check(not none_best.chosen.any() and (none_best.tuning == (none_best.seed == 0)).all() and (none_best.status == "failed").all(), "where all fail, none is chosen")
 refused(KeyError, "it has none", none.curves, "quality")
 old = odrpo_bench.load(schema_3)
 with h5py.File(schema_3) as file:
@@ -149,9 +156,14 @@ with h5py.File(schema_3) as file:
     check(np.array_equal(old.curves("quality").sel(run=group["run"][()], step=group["step"][()]).values, group["quality"][()], equal_nan=True), "a file of schema 3")
     check("learn.lr" in old.runs and "seconds" not in old.curve_names, "its axes have their full names, and curves are of runs and steps")
 refused(OSError, "no.h5", odrpo_bench.load, "no.h5")
+with open("text.h5", "w") as file:
+    file.write("no HDF5")
+refused(ValueError, "text.h5 is no result file", odrpo_bench.load, "text.h5")
 h5py.File("other.h5", "w").close()
 refused(ValueError, "no result file", odrpo_bench.load, "other.h5")
 loaded = odrpo_bench.load("rates.h5")
 os.replace("two.h5", "rates.h5")
-refused(RuntimeError, "has changed", loaded.curves, "quality")
+for call_of, arguments in ((loaded.curves, ("quality",)), (loaded.table, ()), (loaded.table_text, ())):
+    refused(RuntimeError, "has changed since it was loaded", call_of, *arguments)
+check("has changed" in repr(loaded), "and a notebook shows no other table")
 finish()

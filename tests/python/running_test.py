@@ -5,7 +5,9 @@ Usage: running_test.py PROGRAM
 """
 import contextlib
 import glob
+import hashlib
 import importlib
+import inspect
 import io
 import json
 import os
@@ -73,6 +75,8 @@ refused(TypeError, "keys of a suite are texts, and 3 is a int", toml.suite_text,
 
 # --- errors
 refused(InputError, "out of range", odrpo_bench.run, SUITE, set={"suite.seeds": 0}, output="no.h5", progress=False)
+why = refused(InputError, "suite:6:2: error: unknown section", odrpo_bench.run, {"suite": {"name": "x"}, "grid": {}, "colour": {"red": 1}}, output="no.h5", progress=False)
+check(".odrpo-bench" not in str(why), f"an error names a temporary file: {why}")
 refused(ProgramError, "no-such-suite: No such file", odrpo_bench.run, "no-such-suite", progress=False)
 refused(ProgramError, "another suite", odrpo_bench.run, SUITE, set={"learn.steps": 21}, progress=False)
 refused(InputError, "", odrpo_bench.run, {**SUITE, "limits": {"runs": 1}}, output="no.h5", progress=False)
@@ -108,6 +112,17 @@ def noted(scores):
     return grpo(scores)
 
 
+def moves(scores):
+    os.chdir("/")
+    return grpo(scores)
+
+
+here = os.getcwd()
+moved = odrpo_bench.run("tiny.toml", output="moved.h5", estimators={"mine": moves}, progress=False)
+os.chdir(here)
+check(moved.path == os.path.join(here, "moved.h5"), "a function that changes the folder")
+with contextlib.redirect_stderr(None):
+    check(odrpo_bench.run(SUITE, output="silent.h5").digest == of_dict.digest, "without stderr")
 with_gaps = odrpo_bench.run(gaps, output="gaps.h5", estimators={"mine": noted}, progress=False)
 quality = with_gaps.curves("quality")
 near(quality[quality.estimator == "mine"].values.ravel().tolist(), quality[quality.estimator == "grpo"].values.ravel().tolist(), "with missing scores", 1e-6)
@@ -122,6 +137,10 @@ def infinite(scores):
     return scores / 0
 
 
+def imaginary(scores):
+    return scores * 1j
+
+
 def undefined(scores):
     return scores * np.nan
 
@@ -131,7 +150,7 @@ def raises(scores):
 
 
 for function, words in ((wrong_shape, "wrong_shape returned an array of shape (8, 2) for scores of shape (8, 8)"), (infinite, "returned an infinite advantage"),
-                        (undefined, "is not a number but null"), (raises, "LookupError: no idea (running_test.py:")):
+                        (imaginary, "imaginary returned complex numbers"), (undefined, "is not a number but null"), (raises, "LookupError: no idea (running_test.py:")):
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         failing = odrpo_bench.run("tiny.toml", output=f"{function.__name__}.h5", estimators={function.__name__: function}, progress=False)
@@ -141,9 +160,94 @@ for function, words in ((wrong_shape, "wrong_shape returned an array of shape (8
 why = refused(ProgramError, "8 of 8 runs failed, such as bandit/mixed/linear/raises/n1/s0", odrpo_bench.run, "tiny.toml", set={"grid.estimator": ["raises"], "table.baseline": ""},
               output="all.h5", estimators={"raises": raises}, progress=False)
 check(isinstance(why.__cause__, LookupError), f"the function's exception is the cause: {why.__cause__!r}")
+why = refused(ProgramError, "16 of 16 runs failed", odrpo_bench.run, "tiny.toml", output="all-best.h5", progress=False, estimators={"raises": raises},
+              set={"grid.estimator": ["raises"], "table.baseline": "", "table.best": ["lr"], "learn.lr": [0.1, 1.0]})
+check(isinstance(why.__cause__, LookupError), f"the cause where the table chooses: {why.__cause__!r}")
 refused(TypeError, "is no function but int", odrpo_bench.run, "tiny.toml", estimators={"mine": 3})
+refused(TypeError, "estimators have names, and 1 is none", odrpo_bench.run, "tiny.toml", estimators={1: grpo})
+refused(TypeError, "estimators have names, and '' is none", odrpo_bench.run, "tiny.toml", estimators={"": grpo})
+refused(TypeError, "as a dict, and not list", odrpo_bench.run, "tiny.toml", estimators=[])
+refused(InputError, "seeds", odrpo_bench.run, "tiny.toml", set={"suite.seeds": 0}, estimators={"mine": grpo}, output="no.h5", progress=False)
 refused(InputError, "cannot be a name", odrpo_bench.run, "tiny.toml", estimators={"a/b": grpo}, output="no.h5", progress=False)
 refused(ProgramError, "another suite", odrpo_bench.run, "tiny.toml", set={"table.baseline": "mine"}, output="one.h5", estimators={"mine": noted}, progress=False)
+
+# --- what a function is: another one never continues its results
+IDENTITIES = """
+import functools, operator
+import numpy as np
+from odrpo_bench.functions import _source_hash
+
+def scaled(by):
+    def scale(scores):
+        return by * scores
+    return scale
+
+def defaults(by):
+    def scale(scores, by=by, *, more={"plus": by}):
+        return by * scores
+    return scale
+
+def wrapped(inner, by):
+    @functools.wraps(inner)
+    def wrapper(scores):
+        return inner(scores) + by
+    return wrapper
+
+def nested(by):
+    return lambda scores: (lambda s: by(s) if by else s)(scores)
+
+def calls_itself(by):
+    def one(scores):
+        return one(scores) if by else scores
+    return one
+
+class Scale:
+    def __init__(self, by):
+        self.by = by
+    def __call__(self, scores):
+        return self.by * scores
+    def method(self, scores):
+        return self.by * scores
+
+class Other(Scale):
+    def __call__(self, scores):
+        return scores
+
+def from_text(text):
+    exec(text, space := {})
+    return space["f"]
+
+functions = [
+    scaled(1), scaled(2), scaled(1.0), scaled("1"), scaled(None), scaled(np.float32(1)), scaled(np.array([1, 2])), scaled(np.array([[1, 2]])), scaled(np.array([1.0, 2])),
+    scaled(np.array([1, None])), scaled({"a": {1, 2}, "b": [1]}), scaled({"a": {1, 3}, "b": [1]}), scaled({"b": [1], "a": {1, 3}}), scaled(len), scaled(np), scaled(Scale),
+    defaults(1), defaults(2), wrapped(scaled(1), 1), wrapped(scaled(1), 2), wrapped(scaled(2), 1), nested(None), nested(np.exp), nested(np.log), calls_itself(0), calls_itself(1),
+    Scale(1), Scale(2), Scale(np.arange(3)), Other(1), Scale(1).method, Scale(2).method, functools.partial(operator.mul, 1), functools.partial(operator.mul, 2),
+    functools.partial(operator.add, 1), functools.partial(scaled(1), by=1), functools.partial(scaled(2), by=1), np.exp, np.log, operator.itemgetter(1), operator.itemgetter(2),
+    (lambda s: s * 2), (lambda s: s * 3), (lambda s: np.exp(s)), (lambda s: np.log(s)), (lambda s: [x for x in s if x == 1]), (lambda s: [x for x in s if x == 2]),
+    from_text("def f(s): return s + 1"), from_text("def f(s): return s + 2"), from_text("def f(s): return s in {'a', 'b'}"),
+]
+hashes = [_source_hash("mine", f) for f in functions]
+"""
+with open("identities.py", "w") as file:
+    file.write(IDENTITIES)
+hashes = [subprocess.run([sys.executable, "-c", "import identities; print(*identities.hashes)"], env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": f"{os.getcwd()}:{os.environ['PYTHONPATH']}"},
+                         capture_output=True, text=True).stdout.split() for seed in "12"]
+check(len(hashes[0]) == 50 and hashes[0] == hashes[1], f"the same in two processes: {[i for i, pair in enumerate(zip(*hashes)) if pair[0] != pair[1]]}")
+check(len(set(hashes[0])) == 50, f"another one for each function: {[i for i, one in enumerate(hashes[0]) if one in hashes[0][:i]]}")
+source = inspect.getsource(grpo)
+check(introduction["source_sha256"] == hashlib.sha256(source.encode()).hexdigest(), "of a function that holds nothing it is the SHA-256 of its source")
+
+
+def times(by):
+    return lambda scores: by * grpo(scores)
+
+
+first = odrpo_bench.run("tiny.toml", output="times.h5", estimators={"mine": times(1)}, progress=False)
+check(odrpo_bench.run("tiny.toml", output="times.h5", estimators={"mine": times(1)}, progress=False).digest == first.digest, "an equal closure loads what is complete")
+refused(ProgramError, "another suite", odrpo_bench.run, "tiny.toml", output="times.h5", estimators={"mine": times(2)}, progress=False)
+why = refused(TypeError, "estimators['mine'] holds a _thread.lock", odrpo_bench.run, "tiny.toml", estimators={"mine": times(threading.Lock())})
+check("make it a global of the module, and give the estimator a new name when it changes" in str(why), f"what to do: {why}")
+refused(TypeError, "numpy.ufunc", odrpo_bench.run, "tiny.toml", estimators={"mine": np.frompyfunc(grpo, 1, 1)})
 
 
 # --- Ctrl-C: what is done is saved, and the same call continues
@@ -184,6 +288,36 @@ for name, what, more in (("dict", whole, {}), ("function", "tiny.toml", {"estima
         again = odrpo_bench.run(what, output=f"{name}.h5", **more)
     check(again.digest == undisturbed.digest, f"{name}: as if undisturbed")
     check("resumed: " in shown.getvalue() or "continued " in shown.getvalue(), f"{name}: nothing was resumed: {shown.getvalue()}")
+
+
+def ends(how):
+    """An estimator whose hundred-and-fiftieth call does not answer, once; its earlier ones see to it that runs are complete."""
+    if how == "exits":
+        raise SystemExit(3)
+    for after in (0.3, 1):
+        threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT)).start()
+    while time.monotonic() < hang_until:
+        time.sleep(0.05)
+
+
+def at_last(scores):
+    calls.append(len(scores))
+    if len(calls) == 150:
+        ends(how)
+    return grpo(scores)
+
+
+calls = [0] * 200
+undisturbed = odrpo_bench.run("tiny.toml", output="undisturbed.h5", estimators={"mine": at_last}, progress=False)
+for how, kind in (("exits", SystemExit), ("hangs", KeyboardInterrupt)):
+    calls, hang_until = [], time.monotonic() + 100
+    refused(kind, "", lambda: odrpo_bench.run("tiny.toml", output=f"{how}.h5", jobs=1, estimators={"mine": at_last}, progress=False))
+    check(time.monotonic() < hang_until - 50 and signal.getsignal(signal.SIGINT) is before, f"{how}: ends at once")
+    check(os.path.isdir(f"{how}.h5.work") and not os.path.exists(f"{how}.h5"), f"{how}: a work folder, and no output")
+    shown = io.StringIO()
+    with contextlib.redirect_stderr(shown):
+        again = odrpo_bench.run("tiny.toml", output=f"{how}.h5", estimators={"mine": at_last})
+    check(again.digest == undisturbed.digest and "resumed: " in shown.getvalue(), f"{how}: continues: {shown.getvalue()}")
 
 # --- progress: a bar on a terminal and in a notebook, lines of notes elsewhere
 long = {**SUITE, "suite": {"name": "long", "seeds": 4}, "learn": {"steps": 2000, "batch": 8}}
@@ -235,6 +369,7 @@ def package_command(*arguments):
     return ran.returncode, ran.stdout, ran.stderr
 
 
+check(odrpo_bench.__version__ == call("version").split()[1] and {"integrations", "judge", "compute", "run", "__version__"} <= {*dir(odrpo_bench)}, "version and names")
 check(package_command("version")[:2] == (0, call("version")), "everything else is the program's")
 check(package_command("table")[0] == 2 and package_command("table", "no.h5")[0] == 5, "and so are its exit codes")
 check(package_command("convert")[0] == 2 and package_command("convert", "--help")[0] == 0, "convert is Python's")
