@@ -32,7 +32,7 @@ inline bool stays_in_folder(std::string_view text) {
   return !has("\\u") && !has("\\U") ? !has("/") || !has("scores") : !has("/") && !has("002f") && !has("002F");
 }
 
-inline constexpr const char* few_runs = "limits.runs=2000";  ///< a --set that keeps an execution short
+inline constexpr const char* few_runs = "limits.runs=200";  ///< a --set that keeps an execution short: a run takes up to 15 ms under sanitizers
 
 /// Loads by `load`. What loads has runs with ids, and its resolved text loads to the same runs and the same resolved text.
 template <class Load>
