@@ -38,6 +38,16 @@ def within(got, wanted, half, what):
     check(got is not None and abs(got - wanted) <= half, f"{what}: {got}, expected {wanted} +- {half}")
 
 
+def refuses(error, text, call, *arguments, **options):
+    """call() raises this exception, no other nor one of its children, with these words."""
+    try:
+        call(*arguments, **options)
+    except Exception as e:
+        check(type(e) is error and text in str(e), f"{call}{arguments} {options}: {type(e).__name__}: {e}\nexpected {error.__name__}: {text}")
+    else:
+        check(False, f"{call}{arguments} {options}: no {error.__name__}")
+
+
 def flowed(text):
     """A page without its line breaks, which fall elsewhere where a path is longer."""
     return " ".join(text.split())

@@ -4,7 +4,7 @@
 import collections, importlib.metadata, json, os, sys, types
 
 import checks
-from checks import check
+from checks import check, refuses
 
 FOLDER, = checks.paths
 if not os.path.isdir(FOLDER):
@@ -53,15 +53,6 @@ class Tensor:
 
     def tolist(self):
         return self.array.tolist()
-
-
-def refuses(error, text, call, *arguments, **options):
-    try:
-        call(*arguments, **options)
-    except Exception as e:
-        check(type(e) is error and text in str(e), f"{type(e).__name__}: {e}\nexpected {error.__name__}: {text}")
-    else:
-        check(False, f"no {error.__name__}: {text}")
 
 
 def same(got, wanted, what, tolerance=1e-6):

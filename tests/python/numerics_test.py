@@ -4,7 +4,7 @@
 import array, ast, ctypes, glob, itertools, json, math, multiprocessing, os, subprocess, sys, tempfile, threading, time
 
 import checks
-from checks import check
+from checks import check, refuses
 
 FOLDER, GOLDEN = checks.paths
 if not glob.glob(os.path.join(FOLDER, "odrpo_bench", "_numerics*.so")):
@@ -38,16 +38,6 @@ def same(got, wanted, what, tolerance):
     got, wanted = np.asarray(got, float), np.asarray(wanted, float)
     good = got.shape == wanted.shape and np.all(np.abs(got - wanted) <= tolerance * (1e-3 + np.abs(wanted).max(initial=0)))
     check(good, f"{what}:\n{got}\nexpected\n{wanted}")
-
-
-def refuses(error, text, call, *arguments, **options):
-    """call() raises this exception, with these words."""
-    try:
-        call(*arguments, **options)
-    except Exception as e:
-        check(type(e) is error and text in str(e), f"{call}{arguments} {options}: {type(e).__name__}: {e}\nexpected {error.__name__}: {text}")
-    else:
-        check(False, f"{call}{arguments} {options}: no {error.__name__}")
 
 
 def nulls(rows):
