@@ -78,12 +78,8 @@ class BatchEstimator {
   void real(const double* value, const double* floor, int groups, float* out) const;
 
   /// Computes the advantages out[n] of one group with the real rewards reward[n], 1 <= n <= most_scores, no NaN. Rewards are in the units
-  /// of scores (0..levels), even where levels have `values`. `floor`: floor_squared() of the group.
-  void one(const double* reward, int n, double* out, double floor = 0) const {
-    EstimatorView view = view_;
-    view.floor = floor;
-    one(view, reward, n, out);
-  }
+  /// of scores (0..levels), even where levels have `values`.
+  void one(const double* reward, int n, double* out) const { one(view_, reward, n, out); }
 
  private:
   void one(const EstimatorView& view, const double* reward, int n, double* out) const;

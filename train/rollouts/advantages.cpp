@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "estimators/batch_forms.hpp"
+#include "estimators/definition.hpp"
 #include "estimators/level_formulas.hpp"
 #include "estimators/level_values.hpp"
 #include "kernels/shared/failure.hpp"
@@ -75,7 +76,9 @@ void GroupAdvantages::group(std::span<const double> rewards, std::span<double> o
   std::size_t n = 0;
   for (const double r : rewards)
     if (is_present(r)) seen_[n++] = worth(r);
-  if (n > 0) estimator_->one(seen_.data(), static_cast<int>(n), advantage_.data(), floor);
+  const std::span<const double> seen(seen_.data(), n);
+  if (n > 0 && floor != 0) advantages(config_, std::max(1, static_cast<int>(scale_.size())), seen, no_median, std::span(advantage_).first(n), floor);
+  else if (n > 0) estimator_->one(seen_.data(), static_cast<int>(n), advantage_.data());
   n = 0;
   for (std::size_t i = 0; i < rewards.size(); ++i) out[i] = is_present(rewards[i]) ? advantage_[n++] : 0.0;
 }
