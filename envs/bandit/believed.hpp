@@ -93,12 +93,26 @@ inline constexpr const char* too_large_for_all_votes =
 
 inline constexpr int per_level_of_reals = 32;  ///< real-valued scores are rounded to 1/32 level: fine enough for means of up to 32 votes
 
+/// P(score | kind of response) of the score that `votes` calls give, averaged over the traits of prompt and response and over the judge that answers.
+struct ScoreRows {
+  ScoreModel numbers;               ///< only its members lowest, per_level and scores are set
+  std::vector<double> probability;  ///< [responses][scores]; a row sums to the probability that a response has a score
+  std::span<const double> of(std::size_t response) const {
+    const auto scores = static_cast<std::size_t>(numbers.scores);
+    return std::span(probability).subspan(response * scores, scores);
+  }
+};
+/// Makes the rows for the kinds of responses of `believed`. Throws as make_score_model().
+ScoreRows make_score_rows(const RaterConfig& rater, const BelievedPrompts& believed, int levels, int votes);
+
 /// Makes a model of the score, integer or real-valued, that `votes` calls of a rater give a response. A state is a prompt's centre and spread, or a
 /// kind of prompt of the world's file. The model integrates over quality (on the world's grid), over the traits of prompt and response, and
 /// over the judge that answers. For several calls to a panel, each call has the mean distribution of its judges. Real-valued scores are
 /// rounded to 1/32 level. Ignores hacking. Throws Failure(Exit::limits) where the distribution of so many votes has too many outcomes.
 ScoreModel make_score_model(const RaterConfig& rater, const WorldSource& source, int levels, int votes = 1,
                             const PromptGrid& grid = {});
+/// The same from its parts; for prior = "moments" if `believed` is.
+ScoreModel make_score_model(const BelievedPrompts& believed, const ScoreRows& rows);
 
 /// Returns P(integer score of `votes` calls | quality 1, 1 + 1/per_level, ..., levels): one table for each combination of a prompt's traits
 /// and the judge that answers, averaged over the traits of a response, or with `apart` one for each of these too. Not for a rater with a

@@ -122,30 +122,41 @@ class StateSums {
 
 }  // namespace
 
-ScoreModel make_score_model(const RaterConfig& rater, const WorldSource& source, int levels, int votes, const PromptGrid& grid) {
+ScoreRows make_score_rows(const RaterConfig& rater, const BelievedPrompts& believed, int levels, int votes) {
   ScoreDistribution distribution(rater, levels, votes);
-  ScoreModel model = distribution.numbers;
-  BelievedPrompts believed = believe_prompts(source, levels, grid);
-  const std::size_t scores = static_cast<std::size_t>(model.scores), responses = believed.quality.size();
-  std::vector<double> row(responses * scores);
-  for (std::size_t r = 0; r < responses; ++r) {
+  ScoreRows rows{std::move(distribution.numbers), {}};
+  const auto scores = static_cast<std::size_t>(rows.numbers.scores);
+  rows.probability.resize(believed.quality.size() * scores);
+  for (std::size_t r = 0; r < believed.quality.size(); ++r) {
     Traits traits;
     traits.quality = believed.quality[r];
     if (believed.of_file()) traits.distribution = static_cast<int>(r);
-    distribution.add(traits, 1, std::span(row).subspan(r * scores, scores));
+    distribution.add(traits, 1, std::span(rows.probability).subspan(r * scores, scores));
   }
-  for (std::vector<double>* rows : {&model.likelihood, &model.expected, &model.variance}) rows->reserve(believed.states.size() * scores);
-  if (grid.moments) model.square.reserve(believed.states.size() * scores);
+  return rows;
+}
+
+ScoreModel make_score_model(const BelievedPrompts& believed, const ScoreRows& rows) {
+  ScoreModel model = rows.numbers;
+  const auto scores = static_cast<std::size_t>(model.scores);
+  const bool moments = !believed.states.centre.empty();
+  for (std::vector<double>* table : {&model.likelihood, &model.expected, &model.variance}) table->reserve(believed.states.size() * scores);
+  if (moments) model.square.reserve(believed.states.size() * scores);
   for (std::size_t c = 0; c < believed.states.size(); ++c) {
     StateSums sums(model);
     for (const BelievedPrompts::Member& m : believed.members(c)) {
-      const double place = grid.moments ? believed.place[m.response] - believed.states.centre[c] : 0;
-      sums.add(m.probability, believed.quality[m.response], place, std::span(row).subspan(m.response * scores, scores));
+      const double place = moments ? believed.place[m.response] - believed.states.centre[c] : 0;
+      sums.add(m.probability, believed.quality[m.response], place, rows.of(m.response));
     }
-    sums.finish(grid.moments, model);
+    sums.finish(moments, model);
   }
-  model.prompts = std::move(believed.states);
+  model.prompts = believed.states;
   return model;
+}
+
+ScoreModel make_score_model(const RaterConfig& rater, const WorldSource& source, int levels, int votes, const PromptGrid& grid) {
+  const BelievedPrompts believed = believe_prompts(source, levels, grid);
+  return make_score_model(believed, make_score_rows(rater, believed, levels, votes));
 }
 
 std::vector<LevelChannel> level_channels(const RaterConfig& rater, int levels, int votes, int per_level, bool apart) {

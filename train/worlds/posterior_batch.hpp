@@ -47,6 +47,7 @@ class PosteriorBatch {
   bool look_up(const std::uint8_t* score, int groups, float* out) const;
   /// Call before each batch: moves a prior that follows the policy towards what the last batch showed.
   void begin_batch();
+  const StatePrior& prior() const { return prior_; }
   /// Computes value[groups][rollouts], the posterior means of quality, from score[groups][rollouts] (integer or real); NaN where a score is
   /// missing. Sets floor[groups] to floor_squared() (estimators/estimator.hpp). Keeps what the groups show of their prompts, for the prior.
   template <class T>
