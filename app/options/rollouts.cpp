@@ -8,6 +8,7 @@ namespace {
 
 void rollout_options(CLI::App& c, RolloutOptions& o) {
   c.add_option("files", o.paths, "dumps of one training: of verl, TRL, NeMo RL, prime-rl, CSV or JSON lines; or folders of them")->required()->type_name("FILE");
+  c.add_option("--format", o.format, "verl, trl, nemo-rl, prime-rl, verifiers, json, csv or tsv (default: found)")->type_name("FORMAT");
   c.add_option("--step", o.step, "key or column of the training step (default: that of the format)")->type_name("NAME");
   c.add_option("--prompt", o.prompt, "of the prompt")->type_name("NAME");
   c.add_option("--group", o.group, "of the group: which completions were compared with each other (default: those of a prompt within a step)")->type_name("NAME");

@@ -16,6 +16,8 @@ namespace odrpo::app {
 RolloutReading rollout_reading(const RolloutOptions& o) {
   RolloutReading how;
   set_reading(o.reading, how.scores);
+  how.scores.columns.named_by = "--";
+  if (!o.format.empty()) how.format = word_or_refuse<RolloutFormat>("--format", rollout_format_words, o.format);
   how.step = o.step, how.prompt = o.prompt, how.group = o.group, how.advantage = o.advantage, how.length = o.length, how.group_size = o.group_size;
   if (!o.rewards.empty()) how.rewards = list_items("--reward", o.rewards);
   if (!o.weights.empty()) how.weights = read_numbers("--reward-weights", o.weights);
