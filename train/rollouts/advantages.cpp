@@ -15,7 +15,7 @@
 namespace odrpo {
 namespace {
 
-constexpr double rounding_of_step = 1e-6;  // of the distance between neighbouring levels
+constexpr double rounding_of_step = 1e-4;  // of the distance between neighbouring levels
 constexpr int usual_group = 64;            // tables are made for groups up to this size; larger ones are computed without
 
 bool is_present(double reward) { return reward == reward; }

@@ -14,7 +14,7 @@ namespace odrpo {
 /// True for forms that read levels (Basis::level, Basis::bit, and bnpo, which reads where a score lies on its scale). They need a scale.
 bool reads_levels(const EstimatorConfig& config);
 
-/// The level 1..K of a reward on a scale [K], increasing; 0 if it is not on it. A reward that differs from a value by rounding alone (1e-6 of
+/// The level 1..K of a reward on a scale [K], increasing; 0 if it is not on it. A reward that differs from a value by rounding alone (1e-4 of
 /// the step to its neighbour) is that value.
 int level_on(std::span<const double> scale, double reward);
 

@@ -1,5 +1,19 @@
-// Implements rollouts.hpp.
+// Implements rollouts.hpp: finds the files and their format, and has them read.
 #include "results/scores/rollouts/rollouts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
+#include "kernels/system/input_file.hpp"
+#include "kernels/system/text.hpp"
+#include "results/scores/rollouts/readers.hpp"
+#include "results/scores/score_file.hpp"
+#include "results/scores/tool_text.hpp"
+#include "results/scores/tools.hpp"
 
 namespace odrpo {
 
@@ -10,6 +24,122 @@ std::vector<double> Rollouts::total(std::span<const double> weight) const {
     for (std::size_t c = 0; c < n; ++c)
       if (const double r = rewards[i * n + c]; r == r) sum[i] = (sum[i] == sum[i] ? sum[i] : 0) + weight[c] * r;
   return sum;
+}
+
+std::optional<std::int64_t> step_of_name(std::string_view file) {
+  // the last number of the file's name, or of "step_N" among its folders
+  const auto number_at_end = [](std::string_view name) -> std::optional<std::int64_t> {
+    const auto last = name.find_last_of("0123456789");
+    if (last == std::string_view::npos) return std::nullopt;
+    name = name.substr(0, last + 1);
+    return number_from<std::int64_t>(name.substr(name.find_last_not_of("0123456789") + 1));
+  };
+  std::string_view folders = file;
+  const auto slash = file.find_last_of("/:");
+  if (const auto step = number_at_end(slash == std::string_view::npos ? file : file.substr(slash + 1))) return step;
+  while (!folders.empty()) {
+    const auto at = folders.rfind('/');
+    const std::string_view part = at == std::string_view::npos ? folders : folders.substr(at + 1);
+    if (part.starts_with("step")) return number_at_end(part);
+    folders = at == std::string_view::npos ? std::string_view() : folders.substr(0, at);
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+constexpr const char* dump_endings[] = {".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".gz", ".zst", ".zip"};
+
+bool may_hold_rollouts(std::string_view name) {
+  return !name.starts_with("__MACOSX/") && std::any_of(std::begin(dump_endings), std::end(dump_endings), [&](std::string_view end) { return name.ends_with(end); });
+}
+
+/// The files that the paths name, those of a folder in the order of their numbers.
+std::vector<std::string> dump_files(std::span<const std::string> paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
+    }
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path, error))
+      if (entry.is_regular_file() && may_hold_rollouts(entry.path().filename().string())) found.push_back(entry.path().string());
+    if (error) cannot_read(path);
+    if (found.empty()) fail(Exit::bad_input, "{}: a folder without dumps of rollouts (.jsonl, .json, .csv, .tsv, packed or not)", shown(path, 4096));
+    std::sort(found.begin(), found.end(), numbers_before);
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
+}
+
+RolloutFormat format_of(const TextView& text) {
+  if (!is_json(text.text, text.name)) return format_by_name(text.name) == ScoreFormat::tsv ? RolloutFormat::tsv : RolloutFormat::csv;
+  const Json object = first_object(text.text);
+  const auto has = [&](std::initializer_list<const char*> keys) {
+    return object.is_object() && std::all_of(keys.begin(), keys.end(), [&](const char* key) { return object.contains(key); });
+  };
+  if (has({"step", "prompt", "completion", "advantage"})) return RolloutFormat::trl;
+  const auto tool = tool_of(text.text);
+  if (tool == ScoreFormat::verl) return RolloutFormat::verl;
+  if (tool == ScoreFormat::nemo_rl) return RolloutFormat::nemo_rl;
+  if (tool == ScoreFormat::prime_rl) return RolloutFormat::prime_rl;
+  if (tool == ScoreFormat::verifiers) return RolloutFormat::verifiers;
+  return RolloutFormat::json;
+}
+
+/// Reads the texts of all files, one file at a time.
+class RolloutFiles {
+ public:
+  explicit RolloutFiles(const RolloutReading& how) : how_(how), rows_(how) {}
+  void read(const std::string& path);
+  Rollouts finish();
+
+ private:
+  void read(const TextView& text);
+  const RolloutReading& how_;
+  DumpRows rows_;
+  std::optional<RolloutFormat> format_;
+  std::unique_ptr<FlatReader> reader_;
+};
+
+void RolloutFiles::read(const std::string& path) {
+  NamedText file{shown(path, 4096), read_bytes(path, {"a dump of rollouts", Exit::bad_input, max_scores_bytes})};
+  std::vector<NamedText> texts;
+  if (is_packed(file.text)) texts = unpacked(file.text, file.name, may_hold_rollouts);
+  else texts.push_back(std::move(file));
+  if (texts.empty()) fail(Exit::bad_input, "{}: no dump of rollouts in it: .jsonl, .json, .csv or .tsv", file.name);
+  for (NamedText& text : texts) {
+    make_utf8(text);
+    check_score_text({text.name, text.text});
+    read(TextView{text.name, text.text});
+  }
+}
+
+void RolloutFiles::read(const TextView& text) {
+  const RolloutFormat format = how_.format ? *how_.format : format_of(text);
+  if (format_ && format != *format_)
+    fail(Exit::bad_input, "{}:1:1: error: a file of format {}, and {} has format {}: files of one training are read together", text.name, word_of<RolloutFormat>(rollout_format_words, format),
+         rows_.out.files.front(), word_of<RolloutFormat>(rollout_format_words, *format_));
+  if (!format_) reader_ = std::make_unique<FlatReader>(format, rows_);
+  format_ = format;
+  rows_.out.files.push_back(text.name);
+  reader_->read(text);
+}
+
+Rollouts RolloutFiles::finish() {
+  rows_.out.format = word_of<RolloutFormat>(rollout_format_words, *format_);
+  rows_.out.weights = how_.weights;
+  return reader_->finish();
+}
+
+}  // namespace
+
+Rollouts read_rollouts(std::span<const std::string> paths, const RolloutReading& how) {
+  RolloutFiles files(how);
+  for (const std::string& path : dump_files(paths)) files.read(path);
+  return files.finish();
 }
 
 }  // namespace odrpo

@@ -24,7 +24,7 @@ struct DrawnStep {
 
   DrawnStep(std::mt19937& random, const Values& worth) {
     for (int g = 0; g < 12; ++g) {
-      RolloutGroup group{3, static_cast<std::uint32_t>(g), static_cast<std::uint32_t>(rewards.size()), 1 + random() % 9};
+      RolloutGroup group{3, static_cast<std::uint32_t>(g), static_cast<std::uint32_t>(rewards.size()), static_cast<std::uint32_t>(1 + random() % 9)};
       const std::size_t some = 1 + random() % worth.size();  // few different rewards make ties and dead groups
       for (std::uint32_t i = 0; i < group.count; ++i) {
         rewards.push_back(random() % 10 == 0 ? missing : worth[random() % some]);

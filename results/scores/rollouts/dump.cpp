@@ -1,0 +1,209 @@
+// Implements dump.hpp.
+#include "results/scores/rollouts/dump.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <unordered_map>
+
+#include "kernels/shared/failure.hpp"
+#include "kernels/system/fail.hpp"
+#include "kernels/system/text.hpp"
+
+namespace odrpo {
+namespace {
+
+/// Adds a value to a list that is made when the first value other than `usual` comes.
+template <class T>
+void add_if_any(std::vector<T>& list, std::size_t before, T value, bool usual, T filler) {
+  if (list.empty() && usual) return;
+  list.resize(before, filler);
+  list.push_back(value);
+}
+
+/// A key for a prompt, which no hash of an id of groups is likely to be.
+std::uint64_t key_of(std::uint32_t prompt) { return (prompt + 1u) * 0x9e3779b97f4a7c15u; }
+
+}  // namespace
+
+void DumpRows::add(const DumpRow& row, std::span<const double> rewards) {
+  const std::size_t n = step_.size();
+  if (n == std::numeric_limits<std::uint32_t>::max()) fail(Exit::bad_input, "{}: more than 2^32 rows", out.files.back());
+  step_.push_back(row.step);
+  prompt_.push_back(prompts_.number_of(0, row.prompt));
+  out.rewards.insert(out.rewards.end(), rewards.begin(), rewards.end());
+  add_if_any(group_, n, row.group, row.group == 0, std::uint64_t{0});
+  add_if_any(identity_, n, row.identity, row.identity == 0, std::uint64_t{0});
+  add_if_any(rank_, n, row.rank, row.identity == 0 && rank_.empty(), 0);
+  add_if_any(out.advantage, n, row.advantage, std::isnan(row.advantage), std::nan(""));
+  add_if_any(out.length, n, row.length, std::isnan(row.length), std::nan(""));
+  out.place.push_back({static_cast<std::uint32_t>(out.files.size() - 1), row.line});
+}
+
+std::vector<std::uint32_t> DumpRows::by_step() const {
+  std::vector<std::uint32_t> order(rows());
+  std::iota(order.begin(), order.end(), 0u);
+  if (!std::is_sorted(step_.begin(), step_.end())) std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return step_[a] < step_[b]; });
+  return order;
+}
+
+template <class T>
+void DumpRows::arrange(std::vector<T>& list, const std::vector<std::uint32_t>& order, std::size_t width) {
+  if (list.empty()) return;
+  std::vector<T> made;
+  made.reserve(order.size() * width);
+  for (const std::uint32_t i : order) made.insert(made.end(), list.begin() + static_cast<std::ptrdiff_t>(i * width), list.begin() + static_cast<std::ptrdiff_t>((i + 1) * width));
+  list = std::move(made);
+}
+
+void DumpRows::keep(const std::vector<bool>& kept) {
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t i = 0; i < kept.size(); ++i)
+    if (kept[i]) order.push_back(i);
+  if (order.size() == kept.size()) return;
+  arrange(step_, order), arrange(prompt_, order), arrange(group_, order), arrange(identity_, order), arrange(rank_, order);
+  arrange(out.rewards, order, out.columns()), arrange(out.advantage, order), arrange(out.length, order), arrange(out.place, order);
+}
+
+std::size_t DumpRows::keep_highest() {
+  if (identity_.empty()) return 0;
+  std::vector<bool> kept(rows(), true);
+  const std::vector<std::uint32_t> order = by_step();
+  struct Best {
+    std::uint32_t row, first;
+    std::int32_t lowest;
+  };
+  std::unordered_map<std::uint64_t, Best> best;
+  std::size_t dropped = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::uint32_t row = order[i];
+    if (i == 0 || step_[order[i - 1]] != step_[row]) best.clear();
+    if (identity_[row] == 0) continue;
+    const auto [at, is_new] = best.try_emplace(identity_[row], Best{row, row, rank_[row]});
+    if (is_new) continue;
+    Best& known = at->second;
+    ++dropped;
+    // the kept row has the prompt of the lowest rank
+    const std::uint32_t prompt = rank_[row] < known.lowest ? prompt_[row] : prompt_[known.row];
+    known.lowest = std::min(known.lowest, rank_[row]);
+    const bool higher = rank_[row] > rank_[known.row];
+    kept[higher ? known.row : row] = false;
+    if (higher) known.row = row;
+    prompt_[known.row] = prompt;
+  }
+  keep(kept);
+  return dropped;
+}
+
+std::size_t DumpRows::drop_repeated_batches() {
+  const std::vector<std::uint32_t> order = by_step();
+  std::vector<bool> kept(rows(), true);
+  const auto same = [&](std::uint32_t a, std::uint32_t b) {
+    const auto equal = [](double x, double y) { return x == y || (x != x && y != y); };
+    bool all = prompt_[a] == prompt_[b] && (identity_.empty() || identity_[a] == identity_[b]) && (out.advantage.empty() || equal(out.advantage[a], out.advantage[b]));
+    for (std::size_t c = 0; c < out.columns() && all; ++c) all = equal(out.rewards[a * out.columns() + c], out.rewards[b * out.columns() + c]);
+    return all;
+  };
+  std::size_t dropped = 0;
+  for (std::size_t begin = 0, before = 0; begin < order.size();) {
+    std::size_t end = begin;
+    while (end < order.size() && step_[order[end]] == step_[order[begin]]) ++end;
+    bool repeats = begin > 0 && end - begin == begin - before;
+    for (std::size_t i = 0; i < end - begin && repeats; ++i) repeats = same(order[before + i], order[begin + i]);
+    if (repeats) {
+      for (std::size_t i = begin; i < end; ++i) kept[order[i]] = false;
+      dropped += end - begin;
+    }
+    before = begin, begin = end;
+  }
+  keep(kept);
+  return dropped;
+}
+
+void DumpRows::keep_columns(const std::vector<bool>& kept) {
+  if (std::find(kept.begin(), kept.end(), false) == kept.end()) return;
+  std::size_t to = 0;
+  for (std::size_t i = 0; i < out.rewards.size(); ++i)
+    if (kept[i % kept.size()]) out.rewards[to++] = out.rewards[i];
+  out.rewards.resize(to);
+  std::size_t c = 0;
+  std::erase_if(out.reward_names, [&](const std::string&) { return !kept[c++]; });
+}
+
+void DumpRows::settle_groups() {}
+
+int DumpRows::size_of_groups(const std::vector<std::uint32_t>& counts, const std::vector<std::uint32_t>& runs) const {
+  if (how.group_size > 0) return how.group_size;
+  if (!runs.empty()) {  // all groups have one size, which divides all runs
+    std::uint32_t size = 0;
+    for (const std::uint32_t n : runs) size = std::gcd(size, n);
+    return size > 1 ? static_cast<int>(size) : 0;
+  }
+  const auto least = counts.empty() ? 0 : *std::min_element(counts.begin(), counts.end());
+  const bool divides = least > 1 && std::all_of(counts.begin(), counts.end(), [&](std::uint32_t n) { return n % least == 0; });
+  return divides ? static_cast<int>(least) : 0;
+}
+
+Rollouts DumpRows::finish(bool runs) {
+  if (rows() == 0) fail(Exit::bad_input, "{}:1:1: error: no rows", out.files.empty() ? "" : out.files.front());
+  if (std::all_of(out.rewards.begin(), out.rewards.end(), [](double r) { return std::isnan(r); }))
+    fail(Exit::bad_input, "{}:1:1: error: no row has a reward", out.files.front());
+  std::vector<std::uint32_t> order = by_step();
+  // numbers of groups in the order in which steps meet them
+  std::vector<std::uint32_t> group_of(rows()), counts, lengths;
+  std::vector<bool> has_id;
+  std::unordered_map<std::uint64_t, std::uint32_t> numbers;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::uint32_t row = order[i];
+    const bool new_step = i == 0 || step_[order[i - 1]] != step_[row];
+    if (new_step) numbers.clear();
+    const bool id = !group_.empty() && group_[row] != 0;
+    const auto [at, is_new] = numbers.try_emplace(id ? group_[row] : key_of(prompt_[row]), static_cast<std::uint32_t>(counts.size()));
+    if (is_new) counts.push_back(0), has_id.push_back(id);
+    group_of[row] = at->second;
+    ++counts[at->second];
+    if (runs) {
+      if (new_step || group_of[order[i - 1]] != group_of[row]) lengths.push_back(0);
+      ++lengths.back();
+    }
+  }
+  // several groups of one prompt
+  std::vector<std::uint32_t> unnamed;
+  for (std::size_t g = 0; g < counts.size(); ++g)
+    if (!has_id[g]) unnamed.push_back(counts[g]);
+  const auto size = static_cast<std::uint32_t>(size_of_groups(unnamed, lengths));
+  std::vector<std::uint32_t> first(counts.size() + 1, 0);
+  std::size_t split_groups = 0;
+  for (std::size_t g = 0; g < counts.size(); ++g) first[g + 1] = first[g] + counts[g];
+  std::vector<std::uint32_t> at(first.begin(), first.end() - 1), final_order(rows());
+  for (const std::uint32_t row : order) final_order[at[group_of[row]]++] = row;
+  for (std::uint32_t g = 0; g < counts.size(); ++g) {
+    const std::uint32_t row = final_order[first[g]], whole = counts[g];
+    const std::uint32_t part = !has_id[g] && size > 0 && whole > size ? size : whole;
+    split_groups += part < whole;
+    for (std::uint32_t from = 0; from < whole; from += part) out.groups.push_back({step_[row], prompt_[row], first[g] + from, std::min(part, whole - from)});
+  }
+  if (split_groups > 0) note(fmt::format("{} in one step: read as groups of {}", counted(split_groups, "prompt") + (split_groups == 1 ? " has several groups" : " have several groups"), size));
+  if (!std::is_sorted(final_order.begin(), final_order.end())) arrange(out.rewards, final_order, out.columns()), arrange(out.advantage, final_order), arrange(out.length, final_order), arrange(out.place, final_order);
+  for (std::uint32_t p = 0; p < prompts_.size(); ++p) out.prompts.emplace_back(prompts_.text(p));
+  check_groups();
+  return std::move(out);
+}
+
+void DumpRows::check_groups() {
+  if (std::all_of(out.groups.begin(), out.groups.end(), [](const RolloutGroup& g) { return g.count == 1; }))
+    out.warnings.push_back("every group has one completion: no completions of a prompt are compared with each other in a step");
+  std::vector<std::pair<std::int64_t, std::size_t>> steps;
+  for (const RolloutGroup& g : out.groups) {
+    if (steps.empty() || steps.back().first != g.step) steps.emplace_back(g.step, 0);
+    steps.back().second += g.count;
+  }
+  const auto [step, last] = steps.back();
+  if (steps.size() > 1 && std::all_of(steps.begin(), steps.end() - 1, [&, n = last](const auto& s) { return s.second > n; }))
+    note(fmt::format("step {}, the last, has {}, fewer than every other step: it may be cut off", step, counted(last, "row")));
+}
+
+}  // namespace odrpo

@@ -1,0 +1,373 @@
+// Reads dumps with one completion a row: finds the columns of each field, and adds the rows.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "kernels/shared/failure.hpp"
+#include "kernels/shared/words.hpp"
+#include "kernels/system/fail.hpp"
+#include "kernels/system/text.hpp"
+#include "results/scores/cell_text.hpp"
+#include "results/scores/rollouts/json_cells.hpp"
+#include "results/scores/rollouts/readers.hpp"
+#include "results/scores/score_texts.hpp"
+#include "results/scores/tool_text.hpp"
+#include "results/scores/tools.hpp"
+
+namespace odrpo {
+namespace {
+
+/// Fields of a row beside its rewards.
+enum Field : std::size_t { step_at, prompt_at, group_at, advantage_at, length_at, uid_at, completion_at, dump_fields };
+
+/// Where a format has its fields: the first of these names that its rows have.
+struct Profile {
+  RolloutFormat format;
+  std::vector<std::string> names[dump_fields];
+  std::vector<std::string> rewards;  ///< the first that is there; empty: every column of numbers that is none of the fields
+};
+
+const Profile& profile_of(RolloutFormat format) {
+  static const Profile tables{RolloutFormat::json,
+                              {{"step", "global_step"}, {"prompt_id", "prompt"}, {"group", "group_id"}, {"advantage"}, {"length", "tokens"}, {}, {"response", "completion", "output"}},
+                              {"reward", "score"}};
+  static const Profile profiles[] = {
+      {RolloutFormat::verl, {{"step"}, {"input"}, {}, {}, {}, {"uid", "request_id"}, {"output"}}, {"score"}},
+      {RolloutFormat::trl, {{"step"}, {"prompt"}, {}, {"advantage"}, {}, {}, {"completion"}}, {}},
+      {RolloutFormat::verifiers, {{}, {"example_id"}, {}, {}, {}, {}, {"completion"}}, {"reward"}},
+  };
+  const auto found = std::find_if(std::begin(profiles), std::end(profiles), [&](const Profile& p) { return p.format == format; });
+  return found == std::end(profiles) ? tables : *found;
+}
+
+constexpr std::string_view field_words[] = {"step", "prompt", "group", "advantage", "length"};  ///< of flags and keys
+
+std::string listed_names(const std::vector<std::string>& names) {
+  return joined(names, [](const std::string& name) { return shown_cell(name); });
+}
+
+/// Columns of the fields and of the rewards, by name; "" = none.
+struct Columns {
+  std::string field[dump_fields];
+  std::vector<std::string> rewards;
+};
+
+/// Finds the columns among the names of the first row or header; with `paths`, a name with points may be a path. Adds to `errors` what is lacking.
+Columns find_columns(const Profile& profile, const RolloutReading& how, const std::vector<std::string>& names, bool paths, long line, CsvErrors& errors) {
+  Columns found;
+  const auto stands = [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  const auto is_path = [&](const std::string& name) { return paths && name.find('.') != std::string::npos && name.find_first_of("*?") == std::string::npos; };
+  const auto lacks = [&](const std::string& name, const std::string& hint) {
+    errors.add(line, 1, "no column " + shown_cell(name) + did_you_mean(name, names) + "; found " + listed_names(names) + hint);
+  };
+  const std::string& by = std::string(how.scores.columns.named_by);
+  const auto hint = [&](std::string_view word) { return by.empty() ? std::string() : "; " + by + std::string(word) + " says which one it is"; };
+  const std::string* const named[] = {&how.step, &how.prompt, &how.group, &how.advantage, &how.length};
+  for (std::size_t f = 0; f < dump_fields; ++f) {
+    if (f < std::size(named) && !named[f]->empty()) {
+      if (*named[f] == "none" && !stands("none")) continue;
+      if (!stands(*named[f]) && !is_path(*named[f])) lacks(*named[f], "");
+      found.field[f] = *named[f];
+      continue;
+    }
+    const auto usual = std::find_if(profile.names[f].begin(), profile.names[f].end(), stands);
+    if (usual != profile.names[f].end()) found.field[f] = *usual;
+  }
+  if (found.field[prompt_at].empty() && found.field[group_at].empty()) lacks(profile.names[prompt_at].front(), hint("prompt"));
+  const auto is_field = [&](const std::string& name) { return std::find(std::begin(found.field), std::end(found.field), name) != std::end(found.field); };
+  const auto add_once = [&](const std::string& name) {
+    if (std::find(found.rewards.begin(), found.rewards.end(), name) == found.rewards.end()) found.rewards.push_back(name);
+  };
+  for (const std::string& wanted : how.rewards) {
+    if (stands(wanted) || is_path(wanted)) {
+      add_once(wanted);
+      continue;
+    }
+    const std::size_t before = found.rewards.size();
+    for (const std::string& name : names)
+      if (!is_field(name) && glob_match(wanted, name)) add_once(name);
+    if (found.rewards.size() == before) lacks(wanted, "");
+  }
+  if (!how.rewards.empty()) return found;
+  if (profile.rewards.empty()) {
+    for (const std::string& name : names)
+      if (!is_field(name)) found.rewards.push_back(name);
+    return found;
+  }
+  const auto usual = std::find_if(profile.rewards.begin(), profile.rewards.end(), stands);
+  if (usual != profile.rewards.end()) found.rewards.push_back(*usual);
+  else lacks(profile.rewards.front(), hint("reward"));
+  return found;
+}
+
+}  // namespace
+
+/// What a reader keeps between the texts of a training.
+class FlatReader::State {
+ public:
+  State(RolloutFormat format, DumpRows& rows) : rows(rows), format(format), profile_(profile_of(format)), plain_(rows.how.scores.missing.empty() && rows.how.scores.map.empty() && rows.how.scores.parse == nullptr) {}
+  void read_json(const TextView& text);
+  void read_table(const TextView& text);
+  void begin(const TextView& text, const std::vector<std::string>& names, long line, CsvErrors& errors);
+  DumpRows& rows;
+  const RolloutFormat format;
+  Rollouts finish();
+
+ private:
+  std::vector<bool> numbers, texts;  ///< [columns] does a column of rewards hold such?
+  template <class Source>
+  bool add_row(const Source& source, ScoreTexts& scores, CsvErrors& errors);
+  std::int64_t step_of(const DumpCell& cell, CellPlace at, CsvErrors& errors) const;
+  double number_in(const std::string& name, const DumpCell& cell, CellPlace at, ScoreTexts& scores, CsvErrors& errors, bool reward) const;
+  const Profile& profile_;
+  bool plain_;      ///< a number is its own score
+  bool all_ = false;  ///< every column of numbers is a reward
+  Columns columns_;
+  std::int64_t file_step_ = 0;  ///< of rows without a column of steps
+  std::vector<double> rewards_;
+};
+
+namespace {
+
+/// A row as JSON has it.
+struct JsonSource {
+  ObjectReader objects;
+  JsonItems items;
+  std::string_view item;
+  std::size_t field[dump_fields];
+  std::vector<std::size_t> reward;
+  explicit JsonSource(std::string_view text) : items(text) {}
+  const DumpCell* cell(std::size_t slot) const { return objects.kind(slot) == DumpCell::Kind::absent ? nullptr : &objects.cell(slot); }
+  long line() const { return items.line(); }
+  /// Where the key of a slot stands; the object's beginning where it does not.
+  CellPlace place(std::size_t slot) const {
+    const std::string& name = objects.name(slot);
+    auto at = item.rfind('"' + name.substr(name.rfind('.') + 1) + '"');
+    if (at == std::string_view::npos) at = 0;
+    return items.place(item, at);
+  }
+};
+
+/// A row with columns.
+struct TableSource {
+  std::vector<DumpCell> cells;  ///< [columns of the file]
+  std::size_t field[dump_fields];
+  std::vector<std::size_t> reward;
+  long at = 1;
+  const DumpCell* cell(std::size_t slot) const { return &cells[slot]; }
+  long line() const { return at; }
+  CellPlace place(std::size_t slot) const { return cells[slot].place; }
+};
+
+constexpr std::size_t no_column = static_cast<std::size_t>(-1);
+constexpr std::size_t longest_id = 40;  ///< bytes of a prompt that is its own id
+
+}  // namespace
+
+std::int64_t FlatReader::State::step_of(const DumpCell& cell, CellPlace at, CsvErrors& errors) const {
+  constexpr double most = 9007199254740992;  // 2^53
+  if (cell.kind == DumpCell::Kind::number && cell.number == std::floor(cell.number) && std::abs(cell.number) <= most) return static_cast<std::int64_t>(cell.number);
+  if (cell.kind == DumpCell::Kind::text) {
+    if (const auto step = number_from<std::int64_t>(trimmed(cell.text))) return *step;
+    const auto real = number_from<double>(trimmed(cell.text));
+    if (real && *real == std::floor(*real) && std::abs(*real) <= most) return static_cast<std::int64_t>(*real);
+  }
+  errors.add(at.line, at.column, shown_list(columns_.field[step_at]) + (cell.kind == DumpCell::Kind::null || cell.text.empty() ? " is empty" : " " + shown_cell(cell.text)) + ": a whole number is wanted");
+  return 0;
+}
+
+double FlatReader::State::number_in(const std::string& name, const DumpCell& cell, CellPlace at, ScoreTexts& scores, CsvErrors& errors, bool reward) const {
+  using Kind = DumpCell::Kind;
+  const auto bad = [&](const std::string& what) { return errors.add(at.line, at.column, shown_list(name) + what), std::nan(""); };
+  if (cell.kind == Kind::null || cell.kind == Kind::absent) return std::nan("");
+  if (cell.kind == Kind::boolean) return cell.number;
+  if (cell.kind == Kind::number && (plain_ || !reward)) return cell.number;
+  if (cell.kind == Kind::list || cell.kind == Kind::object) return bad(std::string(" is ") + (cell.kind == Kind::list ? "a list" : "an object") + ": a number is wanted");
+  const std::string_view text = cell.text;
+  const CellText read = reward ? scores.read(text) : scores.read_number(text);
+  if (read.kind == CellText::Kind::blank) return std::nan("");
+  if (read.kind == CellText::Kind::number) return read.value;
+  const auto infinite = number_from<double>(trimmed(text).starts_with('+') ? trimmed(text).substr(1) : trimmed(text));
+  if (infinite && std::isinf(*infinite)) return bad(" is infinite");
+  return bad(" " + shown_cell(text) + (read.mistake ? std::string(" ") + read.mistake : ": a number is wanted"));
+}
+
+template <class Source>
+bool FlatReader::State::add_row(const Source& source, ScoreTexts& scores, CsvErrors& errors) {
+  using Kind = DumpCell::Kind;
+  static const DumpCell nothing;
+  const std::size_t before = errors.size();
+  DumpRow row;
+  row.line = static_cast<std::uint32_t>(source.line());
+  const auto at = [&](Field f) -> const DumpCell* {
+    if (source.field[f] == no_column) return nullptr;
+    const DumpCell* cell = source.cell(source.field[f]);
+    if (cell == nullptr) errors.add(source.line(), 1, "no key " + shown_cell(columns_.field[f]));
+    return cell ? cell : &nothing;
+  };
+  row.step = file_step_;
+  if (const DumpCell* cell = at(step_at); cell && cell->kind != Kind::absent) row.step = step_of(*cell, source.place(source.field[step_at]), errors);
+  char hash[24];
+  const auto id = [&](const DumpCell& cell, Field f) -> std::string_view {
+    if (cell.kind == Kind::null || (cell.kind == Kind::text && cell.text.empty())) {
+      const CellPlace place = source.place(source.field[f]);
+      errors.add(place.line, place.column, shown_list(columns_.field[f]) + " is empty");
+    }
+    const bool scalar = cell.kind != Kind::list && cell.kind != Kind::object;
+    if (scalar && cell.text.size() <= longest_id) return cell.text;
+    const auto end = fmt::format_to_n(hash, sizeof hash, "t{:016x}", cell.hash).out;
+    return {hash, static_cast<std::size_t>(end - hash)};
+  };
+  const DumpCell* const group = at(group_at);
+  if (group && group->kind != Kind::absent) row.prompt = id(*group, group_at), row.group = hash_of(row.prompt);
+  if (const DumpCell* prompt = at(prompt_at); prompt && prompt->kind != Kind::absent) row.prompt = id(*prompt, prompt_at);
+  for (const auto& [field, to] : {std::pair{advantage_at, &row.advantage}, {length_at, &row.length}})
+    if (const DumpCell* cell = at(field)) *to = number_in(columns_.field[field], *cell, source.place(source.field[field]), scores, errors, false);
+  if (source.field[completion_at] != no_column) {
+    const DumpCell* cell = source.cell(source.field[completion_at]);
+    if (cell != nullptr && source.field[length_at] == no_column) row.length = cell->words;
+    if (cell != nullptr && format == RolloutFormat::trl) row.identity = cell->hash;
+  }
+  for (std::size_t c = 0; c < source.reward.size(); ++c) {
+    const DumpCell* cell = source.cell(source.reward[c]);
+    double& reward = rewards_[c];
+    if (cell == nullptr) {
+      errors.add(source.line(), 1, "no key " + shown_cell(columns_.rewards[c]));
+    } else if (all_ && cell->kind != Kind::number && cell->kind != Kind::null) {
+      texts[c] = true, reward = std::nan("");
+    } else {
+      reward = number_in(columns_.rewards[c], *cell, source.place(source.reward[c]), scores, errors, true);
+      if (reward == reward) numbers[c] = true;
+    }
+  }
+  if (errors.size() > before) return false;
+  rows.add(row, rewards_);
+  return true;
+}
+
+void FlatReader::State::begin(const TextView& text, const std::vector<std::string>& names, long line, CsvErrors& errors) {
+  Columns found = find_columns(profile_, rows.how, names, format > RolloutFormat::tsv, line, errors);
+  if (errors.any()) throw Failure(Exit::bad_input, errors.text());
+  if (rows.out.reward_names.empty()) {
+    rows.out.reward_names = found.rewards;
+    all_ = profile_.rewards.empty() && rows.how.rewards.empty();
+    numbers.assign(found.rewards.size(), false), texts.assign(found.rewards.size(), false), rewards_.assign(found.rewards.size(), 0);
+  } else if (found.rewards != rows.out.reward_names) {
+    errors.add(line, 1, "its columns of rewards are " + listed_names(found.rewards) + ", and those of " + rows.out.files.front() + " are " + listed_names(rows.out.reward_names));
+    throw Failure(Exit::bad_input, errors.text());
+  }
+  columns_ = std::move(found);
+  file_step_ = step_of_name(text.name).value_or(static_cast<std::int64_t>(rows.out.files.size()) - 1);
+}
+
+void FlatReader::State::read_json(const TextView& text) {
+  CsvErrors errors(text.name);
+  errors.count_same();
+  JsonSource source(text.text);
+  ScoreTexts scores(rows.how.scores, 0);
+  bool first = true;
+  for (source.item = source.items.next(); !source.item.empty() && !errors.enough(); source.item = source.items.next()) {
+    ObjectReader& objects = source.objects;
+    bool sound = objects.read(source.item);
+    if (sound && first) {
+      first = false;
+      begin(text, objects.keys(), source.items.line(), errors);
+      for (std::size_t f = 0; f < dump_fields; ++f) {
+        source.field[f] = no_column;
+        if (columns_.field[f].empty()) continue;
+        const unsigned use = f == completion_at ? (columns_.field[length_at].empty() ? kept_words : 0u) | (format == RolloutFormat::trl ? kept_hash : 0u)
+                             : f == prompt_at || f == group_at || f == uid_at ? kept_text | kept_digits | kept_hash
+                                                                               : kept_text | (plain_ ? 0u : kept_digits);
+        source.field[f] = objects.slot(columns_.field[f], use);
+      }
+      for (const std::string& name : columns_.rewards) source.reward.push_back(objects.slot(name, kept_text | (plain_ ? 0u : kept_digits)));
+      sound = objects.read(source.item);
+    }
+    if (!sound) {
+      const CellPlace at = source.items.place(source.item, objects.error_at > 0 ? objects.error_at - 1 : 0);
+      errors.add(at.line, at.column, objects.error_at > 0 ? "this line is no JSON object" : "an object is wanted in each line");
+    } else if (!objects.twice.empty()) {
+      const CellPlace at = source.items.place(source.item, source.item.rfind('"' + objects.twice + '"'));
+      errors.add(at.line, at.column, "key " + shown_cell(objects.twice) + " stands twice");
+    } else {
+      add_row(source, scores, errors);
+    }
+  }
+  if (first && !errors.any()) errors.add(1, 1, "nothing in it; wanted an object a line");
+  if (source.items.is_cut()) errors.add(source.items.line(), 1, "the list ends behind this object without ]: the file is cut off");
+  if (errors.any()) throw Failure(Exit::bad_input, errors.text());
+}
+
+void FlatReader::State::read_table(const TextView& text) {
+  CsvErrors errors(text.name);
+  const char separator = rows.how.scores.separator != 0 ? rows.how.scores.separator : format == RolloutFormat::tsv ? '\t' : separator_of(text.text);
+  CsvReader reader(text.text, separator);
+  std::vector<CsvField> fields;
+  ScoreTexts scores(rows.how.scores, separator);
+  if (!reader.next(fields, errors)) errors.add(1, 1, "nothing in it; wanted a header and a row for each completion");
+  if (!errors.any()) check_csv_header(fields, "the first line must name the columns, such as step,prompt,reward", errors, separator);
+  if (errors.any()) throw Failure(Exit::bad_input, errors.text());
+  std::vector<std::string> names;
+  for (const CsvField& field : fields) {
+    names.push_back(csv_text(field));
+    if (std::find(names.begin(), names.end() - 1, names.back()) != names.end() - 1) errors.add(field.line, field.column, "column " + shown_cell(names.back()) + " stands twice");
+  }
+  reader.header_has(fields.size());
+  begin(text, names, fields[0].line, errors);
+  TableSource source;
+  source.cells.resize(names.size());
+  const auto column = [&](const std::string& name) { return name.empty() ? no_column : static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin()); };
+  std::vector<bool> wanted(names.size(), false);
+  for (std::size_t f = 0; f < dump_fields; ++f)
+    if (source.field[f] = column(columns_.field[f]); source.field[f] != no_column) wanted[source.field[f]] = true;
+  for (const std::string& name : columns_.rewards) source.reward.push_back(column(name)), wanted[source.reward.back()] = true;
+  for (std::size_t before = errors.size(); !errors.enough() && reader.next(fields, errors); before = errors.size()) {
+    if (errors.size() > before || !check_field_count(fields, names.size(), errors)) continue;
+    source.at = fields[0].line;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (!wanted[i]) continue;
+      DumpCell& cell = source.cells[i];
+      const bool doubled = fields[i].quoted && fields[i].text.find('"') != std::string_view::npos;
+      if (doubled) cell.text = csv_text(fields[i]);
+      else cell.text = fields[i].text;
+      cell.kind = cell.text.empty() ? DumpCell::Kind::null : DumpCell::Kind::text;
+      cell.place = {fields[i].line, fields[i].column};
+      if (cell.text.size() > longest_id) cell.hash = hash_of(cell.text);
+      if (i == source.field[completion_at]) cell.words = words_of(cell.text);
+    }
+    add_row(source, scores, errors);
+  }
+  if (errors.any()) throw Failure(Exit::bad_input, errors.text());
+  if (std::string note = reader.skipped_note(); !note.empty()) rows.note(text.name + ": " + note);
+}
+
+Rollouts FlatReader::State::finish() {
+  if (all_) {  // columns of numbers alone are rewards
+    std::string left_out;
+    std::vector<bool> kept;
+    for (std::size_t c = 0; c < numbers.size(); ++c) {
+      kept.push_back(numbers[c] && !texts[c]);
+      if (!kept[c]) add_item(left_out, shown_cell(rows.out.reward_names[c]));
+    }
+    rows.keep_columns(kept);
+    if (!left_out.empty()) rows.note("columns that are no numbers are no rewards: " + left_out);
+  }
+  if (format == RolloutFormat::trl)
+    if (const std::size_t n = rows.drop_repeated_batches(); n > 0)
+      rows.note(fmt::format("{} repeat the batch of the step before, which TRL's log still holds: they are left out", counted(n, "row")));
+  return rows.finish(format == RolloutFormat::trl);
+}
+
+FlatReader::FlatReader(RolloutFormat format, DumpRows& rows) : state_(std::make_unique<State>(format, rows)) {}
+FlatReader::~FlatReader() = default;
+
+void FlatReader::read(const TextView& text) {
+  if (state_->format <= RolloutFormat::tsv) state_->read_table(text);
+  else state_->read_json(text);
+}
+
+Rollouts FlatReader::finish() { return state_->finish(); }
+
+}  // namespace odrpo
