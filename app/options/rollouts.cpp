@@ -42,6 +42,12 @@ void rollouts_commands(CLI::App& rollouts, RolloutsCommands& commands, std::func
   rollout_options(*c, a);
   repeated(*c, "--estimator", a.estimators, "word of `list estimators`, to compare; may be repeated (default: seven of the paper)", "WORD");
   repeated(*c, "--figure", a.figures, "draw dead (groups and levels over steps), levels (heat map over steps) or cosine (matrix of estimators) to a .svg, .pdf or .png; may be repeated", "KIND=FILE");
+  auto* judge = c->add_option("--judge", a.judge,
+                              "also say how often advantages point away from true quality, and what more votes would change, by a model of the judge: a judge's file (.toml) of "
+                              "`judge fit`, a file of repeated scores, or a word of `list raters`")
+                    ->type_name("JUDGE");
+  c->add_option("--judge-reward", a.judge_reward, "which of several rewards is the judge's; the others count as exactly known")->needs(judge)->type_name("NAME");
+  c->add_option("--judge-scale", a.judge_scale, "the rewards that the judge's levels stand for (default: as the judge's file says, else 1..K)")->needs(judge)->type_name("SCALE");
   c->add_option("--resamples", a.resamples, "resamples of the bootstrap (default 1000)")->check(whole(1000, 1'000'000))->type_name("N");
   c->add_option("--seed", a.seed, "seed of the resamples (default 1)")->check(seed())->type_name("N");
   c->add_flag("--markdown", a.markdown, "the report as Markdown");

@@ -44,7 +44,7 @@ ScaleChoice scale_choice(const RolloutOptions& o) {
   return choice;
 }
 
-ChosenEstimators chosen_estimators(const RolloutOptions& o, std::span<const std::string_view> usual) {
+ChosenEstimators chosen_estimators(const RolloutOptions& o, std::span<const std::string_view> usual, bool judge) {
   ChosenEstimators chosen;
   const Compat compat = o.compat.empty() ? Compat::paper : word_or_refuse<Compat>("--compat", compat_words, o.compat);
   std::vector<std::string> texts = o.estimators;
@@ -53,14 +53,17 @@ ChosenEstimators chosen_estimators(const RolloutOptions& o, std::span<const std:
   for (const std::string& text : texts) {
     EstimatorConfig config = estimator_of_text("--estimator", text);
     const std::string word = estimator_text(config);
-    if (needs_judge(config)) fail(Exit::limits, "{} needs a model of the judge: --judge names one", word);
+    if (config.corrected && judge) fail(Exit::limits, "{}: corrected scores of a dump are not computed", word);
+    if (needs_judge(config) && !judge) fail(Exit::limits, "{} needs a model of the judge: --judge names one", word);
     config.compat = compat;
     if (const auto refusal = compat_refusal(config)) {
       if (!o.estimators.empty()) fail(Exit::limits, "{}", *refusal);
       config.compat = Compat::paper;
       kept += (kept.empty() ? "" : ", ") + word;
     }
-    if (std::find(chosen.texts.begin(), chosen.texts.end(), word) != chosen.texts.end()) fail(Exit::usage, "--estimator {} is given twice", word);
+    if (std::find(chosen.judged.begin(), chosen.judged.end(), config) != chosen.judged.end()) fail(Exit::usage, "--estimator {} is given twice", word);
+    chosen.judged.push_back(config);
+    if (config.posterior) continue;
     chosen.configs.push_back(config);
     chosen.texts.push_back(word);
   }

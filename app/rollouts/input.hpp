@@ -28,10 +28,12 @@ ScaleChoice scale_choice(const RolloutOptions& o);
 struct ChosenEstimators {
   std::vector<EstimatorConfig> configs;
   std::vector<std::string> texts;
+  std::vector<EstimatorConfig> judged;  ///< with a judge: all of them, also posterior ones, which are not among `configs`
   std::vector<std::string> notes;
 };
 /// Without --estimator the `usual` words, of which those that the system does not have keep the convention `paper`, with a note.
-ChosenEstimators chosen_estimators(const RolloutOptions& o, std::span<const std::string_view> usual);
+/// `judge`: --judge names one.
+ChosenEstimators chosen_estimators(const RolloutOptions& o, std::span<const std::string_view> usual, bool judge = false);
 
 /// Reads the dump. Weights that are not given are those that explain logged advantages, else 1. `explain`: logged advantages are compared in any case.
 RolloutInput read_rollout_input(const RolloutOptions& o, bool explain);

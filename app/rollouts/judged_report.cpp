@@ -2,11 +2,13 @@
 #include "app/rollouts/judged_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
+#include "app/flags/estimator_flag.hpp"
 #include "app/flags/flag_values.hpp"
 #include "config/catalogue/catalogue.hpp"
 #include "config/catalogue/learned_judge.hpp"
@@ -50,12 +52,12 @@ std::vector<double> asked_scale(const std::string& text) {
 
 }  // namespace
 
-JudgeOfDump read_judge_of_dump(const std::string& name, const std::string& scale, const ScoreReading& how, bool quiet) {
+JudgeOfDump read_judge_of_dump(const std::string& name, const std::string& scale) {
   JudgeOfDump judge{.name = printable_line(name), .values = asked_scale(scale)};
   const bool file = name.ends_with(".toml");
   if (!file && !CatalogueOf<RaterConfig>::find(name) && name.find_first_of("./") == std::string::npos) rater_named(name);  // fails, with a suggestion
   if (file || CatalogueOf<RaterConfig>::find(name)) {
-    judge.rater = rater_named(name, quiet);
+    judge.rater = rater_named(name);
     if (file && judge.values.empty()) judge.values = scale_of_judge_file(name);
     const int own = rater_levels(judge.rater);
     if (judge.values.empty()) judge.values = scale_of_levels(own > 0 ? own : BanditConfig{}.levels).values;
@@ -63,7 +65,7 @@ JudgeOfDump read_judge_of_dump(const std::string& name, const std::string& scale
       fail(Exit::usage, "{}: the judge {} has {} levels, and {} has {} values", fixed_flag, name, own, scale_text(judge.values), judge.values.size());
     return judge;
   }
-  const ScoreTable table = read_score_table(name, how);
+  const ScoreTable table = read_score_table(name, {});
   if (judge.values.empty()) judge.values = table.values;
   if (judge.values.size() != table.values.size())
     fail(Exit::usage, "{}: the scores of {} have {} levels, and {} has {} values", fixed_flag, name, table.values.size(), scale_text(judge.values), judge.values.size());
@@ -71,63 +73,61 @@ JudgeOfDump read_judge_of_dump(const std::string& name, const std::string& scale
   return judge;
 }
 
+std::size_t judge_column(const Rollouts& rollouts, const std::string& name) {
+  const std::vector<std::string>& names = rollouts.reward_names;
+  if (name.empty() && names.size() == 1) return 0;
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (name.empty()) fail(Exit::usage, "--judge-reward says which of the {} rewards is the judge's: {}", names.size(), fmt::format("{}", fmt::join(names, ", ")));
+  if (found == names.end()) fail(Exit::usage, "--judge-reward: there is no reward \"{}\" (rewards: {}){}", name, fmt::format("{}", fmt::join(names, ", ")), did_you_mean(name, names));
+  return static_cast<std::size_t>(found - names.begin());
+}
+
 namespace {
 
-std::string_view prior_name(PriorRule rule) { return word_of(std::span<const Word<PriorRule>>(prior_words), rule); }
-
-std::string share_text(const JudgedNumber& x) {
-  return fmt::format("{} % {}", fixed_text(100 * x.value, 1), interval_text(100 * x.low, 100 * x.high, 1));
+std::string interval_of(const JudgedNumber& x, double times, int decimals) {
+  const std::string value = fixed_text(times * x.value, decimals);
+  return std::isnan(x.low) ? value : value + " " + interval_text(times * x.low, times * x.high, decimals);
 }
-std::string cosine_text(const JudgedNumber& x) { return fmt::format("{} {}", fixed_text(x.value, 3), interval_text(x.low, x.high, 3)); }
 
 Json number_json(const JudgedNumber& x) { return {{"value", x.value}, {"low", x.low}, {"high", x.high}}; }
 
 /// What the numbers rest on, a paragraph each.
 std::vector<std::string> caveats(const JudgedRollouts& j) {
   std::vector<std::string> out;
-  const auto posterior = [](const JudgedEstimator& e) { return e.config.posterior; };
-  if (std::any_of(j.estimators.begin(), j.estimators.end(), posterior))
-    out.push_back("* posterior estimators use the very model by which the truth is drawn: they win by construction here");
-  out.push_back(fmt::format("the judge was fitted on other answers than these: where it judges these differently, all numbers above are off. Its model expects other "
-                            "scores than the dump has in {:.1f} % of the answers (total variation)",
+  if (std::any_of(j.estimators.begin(), j.estimators.end(), [](const JudgedEstimator& e) { return e.config.posterior; }))
+    out.push_back("*: posterior estimators use the very model by which true qualities are drawn: they win by construction here");
+  out.push_back(fmt::format("The judge was fitted on other answers than these, or on none: if it judges these otherwise, every number of this table is off. After the prior is fitted, its model "
+                            "expects another distribution of scores than the dump has, by {:.1f} % (total variation).",
                             100 * j.misfit));
-  out.push_back("votes beyond the dump's: new scores of the drawn qualities, aggregated as the judge's file says");
-  if (!j.known.empty()) out.push_back(fmt::format("{} as exactly known parts of the truth", counted(j.known.size(), "other column of rewards counts")));
+  out.push_back("votes above 1: new scores of the same answers, drawn from their qualities and aggregated as the judge's `aggregate` says");
+  if (!j.known.empty()) out.push_back(fmt::format("counted as exactly known parts of the truth: {}", printable_line(fmt::format("{}", fmt::join(j.known, ", ")))));
   return out;
 }
 
 }  // namespace
 
-std::string judged_text(const JudgedRollouts& j) {
-  std::string text = paragraph(fmt::format("Judge {}, scale {}, of column {}: {} groups, {} scores, {} prompts", j.judge, scale_text(j.values), printable_line(j.column),
-                                           count_text(static_cast<double>(j.groups)), count_text(static_cast<double>(j.scores)), count_text(static_cast<double>(j.prompts))),
-                               0, 2);
-  text += paragraph(fmt::format("True qualities of each group are drawn {} times from their posterior given its scores (prior: {}). T = quality - mean quality of the "
-                                "group, A = advantage.",
-                                j.draws, prior_name(j.prior)),
-                    2, 2);
-  text += paragraph("turned: share of the responses with A and T not 0 whose signs differ", 4, 8);
-  text += paragraph("pairs: share of the pairs of a group that A orders otherwise than T; equal A count half", 4, 8);
-  text += paragraph("cosine: sum <A, T> / sqrt(sum |A|^2 sum |T|^2) over all groups; dead ones add 0 above", 4, 8);
-  text += fmt::format("\n  {:<30}{:>5}  {:<22}{:<22}{}\n", "estimator", "votes", "turned", "pairs", "cosine");
+PageTable judged_table(const JudgedRollouts& j) {
+  PageTable t{"advantages against true quality, by the judge " + j.judge, {{"by the judge", "votes", "turned, %", "pairs, %", "cosine"}}, {}};
   for (const JudgedEstimator& e : j.estimators) {
-    const std::string word = estimator_word(e.config) + (e.config.posterior ? " *" : "");
-    if (!e.refusal.empty()) text += fmt::format("  {:<30}{:>5}  {}\n", word, "", e.refusal);
+    const std::string name = estimator_text(e.config) + (e.config.posterior ? " *" : "");
     for (std::size_t v = 0; e.refusal.empty() && v < j.votes.size(); ++v)
-      text += fmt::format("  {:<30}{:>5}  {:<22}{:<22}{}\n", v == 0 ? word : "", j.votes[v], share_text(e.scores[v].sign), share_text(e.scores[v].pairs),
-                          cosine_text(e.scores[v].cosine));
+      t.rows.push_back({v == 0 ? name : "", fmt::format("{}", j.votes[v]), interval_of(e.scores[v].sign, 100, 1), interval_of(e.scores[v].pairs, 100, 1), interval_of(e.scores[v].cosine, 1, 3)});
   }
-  text += j.prompts < 10 ? "  [n/a] no intervals for fewer than ten prompts\n" : "  [ ] 95 % intervals: bootstrap over prompts, and over the truths of each\n";
-  for (const std::string& line : caveats(j)) text += paragraph(line, 2, 4);
-  return text;
+  t.legend = {fmt::format("{}, scale {}, scored {}: true qualities of {}, {}, {}, are drawn {} times from their posterior given the scores of each group; T = quality - mean quality of the group",
+                          j.judge, scale_text(j.values), printable_line(j.column), counted(j.scores, "answer"), counted(j.groups, "group"), counted(j.prompts, "prompt"), j.draws),
+              "turned: share of the answers with advantage A and T not 0 whose signs differ; pairs: share of the pairs of a group that A orders otherwise than T, equal A count half; cosine: sum A T / "
+              "sqrt(sum A^2 sum T^2) over all groups, where dead ones add 0 above"};
+  for (const std::string& line : caveats(j)) t.legend.push_back(line);
+  for (const JudgedEstimator& e : j.estimators)
+    if (!e.refusal.empty()) t.legend.push_back(fmt::format("{} is left out: {}", estimator_text(e.config), e.refusal));
+  return t;
 }
 
 Json judged_json(const JudgedRollouts& j) {
-  Json out = {{"judge", j.judge},   {"scale", j.values},   {"column", j.column},   {"known", j.known},   {"prior", prior_name(j.prior)},
-              {"groups", j.groups}, {"scores", j.scores},  {"prompts", j.prompts}, {"draws", j.draws},   {"resamples", j.resamples},
-              {"misfit", j.misfit}, {"estimators", Json::array()}};
+  Json out = {{"judge", j.judge},   {"scale", j.values}, {"column", j.column},     {"known", j.known},         {"groups", j.groups}, {"scores", j.scores},
+              {"prompts", j.prompts}, {"draws", j.draws},  {"resamples", j.resamples}, {"misfit", j.misfit}, {"estimators", Json::array()}};
   for (const JudgedEstimator& e : j.estimators) {
-    Json made = {{"estimator", estimator_word(e.config)}, {"by_construction", e.config.posterior}, {"refusal", e.refusal.empty() ? Json() : Json(e.refusal)}, {"scores", Json::array()}};
+    Json made = {{"estimator", estimator_text(e.config)}, {"by_construction", e.config.posterior}, {"refusal", e.refusal.empty() ? Json() : Json(e.refusal)}, {"scores", Json::array()}};
     for (std::size_t v = 0; e.refusal.empty() && v < j.votes.size(); ++v)
       made["scores"].push_back({{"votes", j.votes[v]}, {"sign", number_json(e.scores[v].sign)}, {"pairs", number_json(e.scores[v].pairs)}, {"cosine", number_json(e.scores[v].cosine)}});
     out["estimators"].push_back(std::move(made));

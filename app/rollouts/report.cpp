@@ -1,6 +1,8 @@
 // Writes the page of `rollouts analyze`: one table for each question, with a legend that defines its numbers.
 #include "app/rollouts/report.hpp"
 
+#include "app/rollouts/judged_report.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -187,6 +189,7 @@ ReportPage rollouts_page(const RolloutReport& r) {
   if (a.estimators.size() > 1) page.tables.push_back(agreement_table(a));
   if (!a.estimators.empty()) page.tables.push_back(leverage_table(a)), page.tables.push_back(rms_table(a));
   if (all.with_length > 0) page.tables.push_back(length_table(r));
+  if (r.judged != nullptr) page.tables.push_back(judged_table(*r.judged));
   if (r.input.logged) page.tables.push_back(logged_table(r));
   return page;
 }

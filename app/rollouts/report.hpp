@@ -8,6 +8,7 @@
 #include "kernels/shared/json.hpp"
 #include "results/figure/figure.hpp"
 #include "train/rollouts/analysis.hpp"
+#include "train/rollouts/judged.hpp"
 
 namespace odrpo::app {
 
@@ -18,6 +19,7 @@ struct RolloutReport {
   int resamples;
   std::uint64_t seed;
   std::vector<std::string> notes{};
+  const JudgedRollouts* judged = nullptr;  ///< null without --judge
 };
 
 ReportPage rollouts_page(const RolloutReport& report);

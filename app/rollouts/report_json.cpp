@@ -1,4 +1,5 @@
 // Writes `rollouts analyze` as JSON, with every digit. Undefined numbers are null.
+#include "app/rollouts/judged_report.hpp"
 #include "app/rollouts/report.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
@@ -91,6 +92,7 @@ Json rollouts_json(const RolloutReport& r) {
   }
   out["by_step"] = by_step;
   out["logged"] = logged_json(r);
+  if (r.judged != nullptr) out["judge"] = judged_json(*r.judged);
   return out;
 }
 
