@@ -37,7 +37,7 @@ class Judged {
         o_(o),
         heard_(judged_scores(rollouts, o, lowest_score(o.judge.rater))),
         levels_(static_cast<int>(o.judge.values.size())),
-        posterior_(o.judge.rater, levels_, o.judge.votes, static_cast<int>(heard_.largest), *std::max_element(o.votes.begin(), o.votes.end()))) {
+        posterior_(o.judge.rater, levels_, o.judge.votes, static_cast<int>(heard_.largest), *std::max_element(o.votes.begin(), o.votes.end())) {
     make_votes();
     make_estimators();
     choose_draws();
@@ -148,7 +148,7 @@ class Judged {
     for (std::uint32_t& u : unit_) u %= static_cast<std::uint32_t>(units);
     const double cells = static_cast<double>(out_.votes.size() * std::max<std::size_t>(out_.estimators.size(), 1)) * 7;
     const double fit = std::min(2e6 / static_cast<double>(heard_.scores), most_sums / (cells * static_cast<double>(units)));
-    out_.draws = o_.draws > 0 ? o_.draws : static_cast<int>(std::clamp(fit, 4.0, 32.0));
+    out_.draws = o_.draws > 0 ? o_.draws : static_cast<int>(std::clamp(fit, 4.0, 16.0));
     out_.judge = o_.judge.name;
     out_.values = o_.judge.values;
     out_.column = rollouts_.reward_names[o_.column];

@@ -126,22 +126,29 @@ TEST_CASE("one step of the fit is Bayes' rule, made normal") {
     }
     for (std::size_t c = 0; c < start.size(); ++c) expected[c] += times[g] / 3 * weight[c] / total;
   }
-  const auto moment = [&](const std::vector<double>& p, const std::vector<double>& x, const std::vector<double>& y) {
-    double sum = 0;
-    for (std::size_t c = 0; c < p.size(); ++c) sum += p[c] * (x.empty() ? 1 : x[c]) * (y.empty() ? 1 : y[c]);
-    return sum;
-  };
-  // the nodes end 4.5 sds from the middle, so that a normal distribution on them has nearly the moments that it was given
-  for (const auto* x : {&states.centre, &states.log_spread}) {
-    CHECK(moment(after, *x, {}) == Approx(moment(expected, *x, {})).margin(0.01));
-    for (const auto* y : {&states.centre, &states.log_spread}) CHECK(moment(after, *x, *y) == Approx(moment(expected, *x, *y)).margin(0.02));
+  double total = 0, mean[2] = {}, covariance[2][2] = {};
+  const std::vector<double>* x[] = {&states.centre, &states.log_spread};
+  for (std::size_t c = 0; c < start.size(); ++c)
+    for (int i = 0; i < 2; ++i) mean[i] += expected[c] * (*x[i])[c];
+  for (std::size_t c = 0; c < start.size(); ++c)
+    for (int i = 0; i < 2; ++i)
+      for (int j = 0; j < 2; ++j) covariance[i][j] += expected[c] * ((*x[i])[c] - mean[i]) * ((*x[j])[c] - mean[j]);
+  const double determinant = covariance[0][0] * covariance[1][1] - covariance[0][1] * covariance[1][0];
+  std::vector<double> normal(start.size());
+  for (std::size_t c = 0; c < start.size(); ++c) {
+    const double b = states.centre[c] - mean[0], s = states.log_spread[c] - mean[1];
+    const double distance = (b * b * covariance[1][1] - 2 * b * s * covariance[0][1] + s * s * covariance[0][0]) / determinant;
+    total += normal[c] = std::exp(-distance / 2);
   }
-  CHECK(moment(after, {}, {}) == Approx(1));
+  double worst = 0, all = 0;
+  for (std::size_t c = 0; c < start.size(); ++c) worst = std::max(worst, std::fabs(after[c] - normal[c] / total)), all += after[c];
+  CHECK(worst < 1e-12);
+  CHECK(all == Approx(1));
 }
 
 TEST_CASE("judged numbers of one group are those of the enumerated qualities and votes") {
   JudgedOptions o = asked({"grpo", "odrpo(grpo)"});
-  o.draws = 40'000;
+  o.draws = 5'000;
   o.votes = {3};
   const JudgedRollouts judged = judge_rollouts(dump({{3, 1}}), o);
   REQUIRE(judged.votes == std::vector<int>{1, 3});
@@ -164,22 +171,22 @@ TEST_CASE("judged numbers of one group are those of the enumerated qualities and
       }
   }
   for (const JudgedEstimator& e : judged.estimators) {  // two scores: the level form has the same signs, but other sizes
-    CHECK(e.scores[0].sign.value == Approx(turned / signs).margin(0.01));
-    CHECK(e.scores[0].pairs.value == Approx(wrong / signs).margin(0.01));
-    CHECK(e.scores[0].cosine.value == Approx(product / std::sqrt(2 * truth)).margin(0.01));
-    CHECK(e.scores[1].sign.value == Approx(turned3 / signs3).margin(0.01));
-    CHECK(e.scores[1].pairs.value == Approx(wrong3 / signs).margin(0.01));
+    CHECK(e.scores[0].sign.value == Approx(turned / signs).margin(0.03));
+    CHECK(e.scores[0].pairs.value == Approx(wrong / signs).margin(0.03));
+    CHECK(e.scores[0].cosine.value == Approx(product / std::sqrt(2 * truth)).margin(0.03));
+    CHECK(e.scores[1].sign.value == Approx(turned3 / signs3).margin(0.03));
+    CHECK(e.scores[1].pairs.value == Approx(wrong3 / signs).margin(0.03));
     CHECK(std::isnan(e.scores[0].sign.low));  // one prompt has no interval
   }
-  CHECK(judged.estimators[0].scores[1].cosine.value == Approx(product3 / std::sqrt(advantage3 * truth)).margin(0.01));
+  CHECK(judged.estimators[0].scores[1].cosine.value == Approx(product3 / std::sqrt(advantage3 * truth)).margin(0.03));
 }
 
 TEST_CASE("sums count signs, pairs and ties") {
   const TruthSums s = compared(std::vector<double>{1, -1, 0, 0}, std::vector<double>{5, 4, 3, 4});  // T = 1, 0, -1, 0
   CHECK(s.signs == 1);
   CHECK(s.turned == 0);
-  CHECK(s.pairs == 5);      // the pair 4, 4 has no order
-  CHECK(s.wrong == 2.5);    // A: 1 > 0, 0 right; -1 < 0 wrong for 4 > 3 by order; 0 = 0 half; ...
+  CHECK(s.pairs == 5);    // 4 and 4 have no order
+  CHECK(s.wrong == 1.5);  // 4 > 3 with -1 < 0; 3 < 4 with 0 = 0 by half
   CHECK(s.product == 1);
   CHECK(s.advantage == 2);
   CHECK(s.truth == 2);
