@@ -142,7 +142,15 @@ PageTable rms_table(const RolloutAnalysis& a) {
   return t;
 }
 
-std::string unit_word(LengthUnit unit) { return unit == LengthUnit::tokens ? "tokens" : unit == LengthUnit::words ? "words" : "characters"; }
+std::string unit_word(LengthUnit unit) {
+  switch (unit) {
+    case LengthUnit::tokens: return "tokens";
+    case LengthUnit::words: return "words";
+    case LengthUnit::characters: return "characters";
+    case LengthUnit::none: break;
+  }
+  return "units of length";
+}
 
 PageTable length_table(const RolloutReport& r) {
   const RolloutAnalysis& a = r.analysis;
