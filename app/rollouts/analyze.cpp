@@ -1,5 +1,5 @@
 // Reports what the scores of a real training show: `odrpo-bench rollouts analyze FILE…`.
-#include "app/rollouts/report.hpp"
+#include "app/rollouts/rollout_report.hpp"
 #include "kernels/system/fail.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"

@@ -9,7 +9,7 @@
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"
 #include "train/rollouts/advantages.hpp"
-#include "train/rollouts/analysis.hpp"
+#include "train/rollouts/rollout_analysis.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "app/flags/flag_values.hpp"
 #include "app/plot/plot.hpp"
-#include "app/rollouts/report.hpp"
+#include "app/rollouts/rollout_report.hpp"
 #include "kernels/system/fail.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "app/flags/estimator_flag.hpp"
-#include "app/rollouts/report.hpp"
+#include "app/rollouts/rollout_report.hpp"
 #include "estimators/compat.hpp"
 #include "kernels/shared/words.hpp"
 #include "kernels/system/text.hpp"

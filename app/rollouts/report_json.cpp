@@ -1,5 +1,5 @@
 // Writes `rollouts analyze` as JSON, with every digit. Undefined numbers are null.
-#include "app/rollouts/report.hpp"
+#include "app/rollouts/rollout_report.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
 

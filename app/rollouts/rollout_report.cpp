@@ -1,5 +1,5 @@
 // Writes the page of `rollouts analyze`: one table for each question, with a legend that defines its numbers.
-#include "app/rollouts/report.hpp"
+#include "app/rollouts/rollout_report.hpp"
 
 #include <fmt/format.h>
 

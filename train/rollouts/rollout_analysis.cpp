@@ -1,5 +1,5 @@
 // Analyses rollouts in one pass over their steps, then draws the bootstrap from the sums of prompts.
-#include "train/rollouts/analysis.hpp"
+#include "train/rollouts/rollout_analysis.hpp"
 
 #include <algorithm>
 #include <array>
