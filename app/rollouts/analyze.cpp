@@ -7,13 +7,13 @@
 namespace odrpo::app {
 namespace {
 
-constexpr std::string_view usual_estimators[] = {"reinforce", "grpo", "maxrl", "rank-grpo", "odrpo(grpo)", "odrpo-gini-median(grpo)", "odrpo-gini-median(maxrl)"};
+constexpr std::string_view compared_estimators[] = {"reinforce", "grpo", "maxrl", "rank-grpo", "odrpo(grpo)", "odrpo-gini-median(grpo)", "odrpo-gini-median(maxrl)"};
 
 }  // namespace
 
 int rollouts_analyze(const RolloutsAnalyzeOptions& o) {
   if (o.json && o.markdown) fail(Exit::usage, "--json and --markdown are two forms of the report: keep one");
-  const ChosenEstimators chosen = chosen_estimators(o, usual_estimators);
+  const ChosenEstimators chosen = chosen_estimators(o, compared_estimators);
   rollout_reading(o), scale_choice(o);  // throw for invalid flags, before any file is read
   for (const std::string& path : o.paths)
     if (!o.output.empty()) check_output(o.output, path);

@@ -25,7 +25,7 @@ std::string divisor_text(const Convention& c) {
 }
 
 /// The parameters of a convention that tell it from others of its form.
-std::string parameters(const LoggedConvention& l) {
+std::string parameters_of_fit(const LoggedConvention& l) {
   const Convention c = convention_of(l.config);
   const std::string divisor = divisor_text(c), whitened = l.whitening.on ? fmt::format("{}: {}", l.by_system ? "whitened by the system" : "whitened", whitening_text(l.whitening)) : "not whitened";
   return divisor.empty() ? whitened : divisor + ", " + whitened;
@@ -36,7 +36,7 @@ std::string others_text(const std::vector<LoggedFit>& fits) {
   std::vector<std::pair<std::string, std::string>> found;  // word and parameters; systems
   for (std::size_t i = 1; i < fits.size(); ++i) {
     const LoggedConvention& l = fits[i].convention;
-    const std::string key = estimator_text(l.config) + '\n' + parameters(l), system(word_of<Compat>(compat_words, l.config.compat));
+    const std::string key = estimator_text(l.config) + '\n' + parameters_of_fit(l), system(word_of<Compat>(compat_words, l.config.compat));
     const auto same = std::find_if(found.begin(), found.end(), [&](const auto& f) { return f.first == key; });
     if (same == found.end()) found.emplace_back(key, system);
     else same->second += ", " + system;
@@ -53,7 +53,7 @@ std::string others_text(const std::vector<LoggedFit>& fits) {
 }  // namespace
 
 std::string convention_text(const LoggedConvention& l) {
-  return fmt::format("{} of {} ({})", estimator_text(l.config), word_of<Compat>(compat_words, l.config.compat), parameters(l));
+  return fmt::format("{} of {} ({})", estimator_text(l.config), word_of<Compat>(compat_words, l.config.compat), parameters_of_fit(l));
 }
 
 PageTable logged_table(const RolloutReport& r) {
