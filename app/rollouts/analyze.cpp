@@ -1,6 +1,6 @@
 // Reports what the scores of a real training show: `odrpo-bench rollouts analyze FILE…`.
 #include "app/rollouts/judged_report.hpp"
-#include "app/rollouts/report.hpp"
+#include "app/rollouts/rollout_report.hpp"
 #include "kernels/system/fail.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"
@@ -9,14 +9,14 @@ namespace odrpo::app {
 namespace {
 
 /// The last one needs a judge.
-constexpr std::string_view usual_estimators[] = {"reinforce", "grpo", "maxrl", "rank-grpo", "odrpo(grpo)", "odrpo-gini-median(grpo)", "odrpo-gini-median(maxrl)", "posterior(grpo)"};
+constexpr std::string_view compared_estimators[] = {"reinforce", "grpo", "maxrl", "rank-grpo", "odrpo(grpo)", "odrpo-gini-median(grpo)", "odrpo-gini-median(maxrl)", "posterior(grpo)"};
 
 }  // namespace
 
 int rollouts_analyze(const RolloutsAnalyzeOptions& o) {
   if (o.json && o.markdown) fail(Exit::usage, "--json and --markdown are two forms of the report: keep one");
   const bool judge = !o.judge.empty();
-  const std::span<const std::string_view> usual = usual_estimators;
+  const std::span<const std::string_view> usual = compared_estimators;
   const ChosenEstimators chosen = chosen_estimators(o, usual.first(usual.size() - (judge ? 0 : 1)), judge);
   rollout_reading(o), scale_choice(o);  // throw for invalid flags, before any file is read
   for (const std::string& path : o.paths)

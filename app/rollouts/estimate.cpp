@@ -9,7 +9,7 @@
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"
 #include "train/rollouts/advantages.hpp"
-#include "train/rollouts/analysis.hpp"
+#include "train/rollouts/rollout_analysis.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -68,7 +68,7 @@ std::vector<double> estimated(const RolloutInput& in, const EstimatorConfig& con
   return out;
 }
 
-std::string json_number(double x) { return x == x ? fmt::format("{}", x) : "null"; }
+std::string json_value(double x) { return x == x ? fmt::format("{}", x) : "null"; }
 std::string csv_number(double x) { return x == x ? fmt::format("{}", x) : ""; }
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -97,13 +97,13 @@ void write_rows(const RolloutInput& in, const std::vector<std::string>& names, c
       const RowPlace& at = r.place[row];
       auto to = std::back_inserter(out.text);
       if (csv) fmt::format_to(to, "{},{},{},{},{},{}", files[at.file], at.line, g.step, prompt, i, csv_number(in.rewards.reward[row]));
-      else fmt::format_to(to, R"({{"file":{},"line":{},"step":{},"prompt":{},"row":{},"reward":{})", files[at.file], at.line, g.step, prompt, i, json_number(in.rewards.reward[row]));
+      else fmt::format_to(to, R"({{"file":{},"line":{},"step":{},"prompt":{},"row":{},"reward":{})", files[at.file], at.line, g.step, prompt, i, json_value(in.rewards.reward[row]));
       for (std::size_t c = 0; c < columns.size(); ++c) {
         if (csv) fmt::format_to(to, ",{}", columns[c][row]);
         else fmt::format_to(to, ",{}:{}", keys[c], columns[c][row]);
       }
       if (logged && csv) fmt::format_to(to, ",{}", csv_number(r.advantage[row]));
-      if (logged && !csv) fmt::format_to(to, ",\"logged\":{}", json_number(r.advantage[row]));
+      if (logged && !csv) fmt::format_to(to, ",\"logged\":{}", json_value(r.advantage[row]));
       out.text += csv ? "\n" : "}\n";
       out.written();
     }

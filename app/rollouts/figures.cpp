@@ -6,7 +6,7 @@
 
 #include "app/flags/flag_values.hpp"
 #include "app/plot/plot.hpp"
-#include "app/rollouts/report.hpp"
+#include "app/rollouts/rollout_report.hpp"
 #include "kernels/system/fail.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"
@@ -22,7 +22,7 @@ constexpr Word<RolloutFigure> figure_kinds[] = {
 };
 constexpr FigureSize one_column{3.25, 0}, page_wide{5.5, 0};
 constexpr std::size_t most_columns = 100;  // of steps in a figure; neighbours are taken together
-constexpr double no_end = std::numeric_limits<double>::quiet_NaN();
+constexpr double without_end = std::numeric_limits<double>::quiet_NaN();
 
 /// Neighbouring steps taken together, so that at most most_columns remain.
 std::vector<StepCounts> columns_of_steps(const RolloutAnalysis& a) {
@@ -49,8 +49,8 @@ Figure dead_figure(const RolloutReport& r) {
     if (s.compared == 0) continue;
     const double n = static_cast<double>(s.compared), step = static_cast<double>(s.step);
     fewest = std::min(fewest, s.compared);
-    groups.points.push_back({step, 100 * static_cast<double>(s.dead) / n, no_end, no_end});
-    levels.points.push_back({step, 100 * s.dead_levels / n, no_end, no_end});
+    groups.points.push_back({step, 100 * static_cast<double>(s.dead) / n, without_end, without_end});
+    levels.points.push_back({step, 100 * s.dead_levels / n, without_end, without_end});
   }
   if (groups.points.empty()) fail(Exit::usage, "--figure dead: no group has two rewards, so there is nothing to draw");
   panel.series.push_back(groups);
@@ -66,7 +66,7 @@ Figure levels_figure(const RolloutReport& r) {
   const std::vector<double>& scale = r.input.rewards.scale;
   if (scale.empty()) fail(Exit::usage, "--figure levels: the rewards have no levels: --round or --bins make some");
   const std::vector<StepCounts> columns = columns_of_steps(r.analysis);
-  ValueField field{"share of the step's rewards, %", std::vector<double>(scale.size() * columns.size(), no_end), false, 0};
+  ValueField field{"share of the step's rewards, %", std::vector<double>(scale.size() * columns.size(), without_end), false, 0};
   for (std::size_t c = 0; c < columns.size(); ++c)
     for (std::size_t k = 0; k < scale.size() && columns[c].rows > 0; ++k) field.value[k * columns.size() + c] = 100.0 * columns[c].level[k] / static_cast<double>(columns[c].rows);
   Figure figure = fields_figure(std::span(&field, 1), columns.size(), columns.size() < r.analysis.steps.size() ? "neighbouring steps, in order" : "step, in order", "level");
@@ -86,7 +86,7 @@ Figure cosine_figure(const RolloutReport& r) {
     FigureSeries row{a.estimators[e], {}, {}};
     for (std::size_t f = 0; f < n; ++f) {
       const double cosine = e == f ? 1.0 : a.statistics.cosine[a.pair(std::min(e, f), std::max(e, f))].value;
-      row.points.push_back({static_cast<double>(f), cosine, no_end, no_end});
+      row.points.push_back({static_cast<double>(f), cosine, without_end, without_end});
     }
     panel.series.push_back(row);
   }

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "app/flags/estimator_flag.hpp"
-#include "app/rollouts/report.hpp"
+#include "app/rollouts/rollout_report.hpp"
 #include "estimators/compat.hpp"
 #include "kernels/shared/words.hpp"
 #include "kernels/system/text.hpp"
@@ -25,16 +25,35 @@ std::string divisor_text(const Convention& c) {
 }
 
 /// The parameters of a convention that tell it from others of its form.
-std::string parameters(const LoggedConvention& l) {
+std::string parameters_of_fit(const LoggedConvention& l) {
   const Convention c = convention_of(l.config);
   const std::string divisor = divisor_text(c), whitened = l.whitening.on ? fmt::format("{}: {}", l.by_system ? "whitened by the system" : "whitened", whitening_text(l.whitening)) : "not whitened";
   return divisor.empty() ? whitened : divisor + ", " + whitened;
 }
 
+/// The fits after the first, systems of one word with equal parameters together: "grpo of verl, skyrl (divided by ...)".
+std::string others_text(const std::vector<LoggedFit>& fits) {
+  std::vector<std::pair<std::string, std::string>> found;  // word and parameters; systems
+  for (std::size_t i = 1; i < fits.size(); ++i) {
+    const LoggedConvention& l = fits[i].convention;
+    const std::string key = estimator_text(l.config) + '\n' + parameters_of_fit(l), system(word_of<Compat>(compat_words, l.config.compat));
+    const auto same = std::find_if(found.begin(), found.end(), [&](const auto& f) { return f.first == key; });
+    if (same == found.end()) found.emplace_back(key, system);
+    else same->second += ", " + system;
+  }
+  std::string text;
+  for (std::size_t i = 0; i < std::min(found.size(), most_fits_listed); ++i) {
+    const std::size_t end = found[i].first.find('\n');
+    add_item(text, fmt::format("{} of {} ({})", found[i].first.substr(0, end), found[i].second, found[i].first.substr(end + 1)), "; ");
+  }
+  if (found.size() > most_fits_listed) text += fmt::format("; and {} more", found.size() - most_fits_listed);
+  return text;
+}
+
 }  // namespace
 
 std::string convention_text(const LoggedConvention& l) {
-  return fmt::format("{} of {} ({})", estimator_text(l.config), word_of<Compat>(compat_words, l.config.compat), parameters(l));
+  return fmt::format("{} of {} ({})", estimator_text(l.config), word_of<Compat>(compat_words, l.config.compat), parameters_of_fit(l));
 }
 
 PageTable logged_table(const RolloutReport& r) {
@@ -52,12 +71,7 @@ PageTable logged_table(const RolloutReport& r) {
                                    convention_text(best.convention), best.largest));
   else
     t.legend.push_back(fmt::format("logged advantages: {} of {} fit {}; largest difference {:.2g}", best.fitting, counted(best.groups, "group"), convention_text(best.convention), best.largest));
-  if (best.fitting > 0 && logged.fits.size() > 1) {
-    std::string others;
-    for (std::size_t i = 1; i < std::min(logged.fits.size(), most_fits_listed + 1); ++i) add_item(others, convention_text(logged.fits[i].convention), "; ");
-    if (logged.fits.size() > most_fits_listed + 1) others += fmt::format("; and {} more", logged.fits.size() - most_fits_listed - 1);
-    t.legend.push_back("cannot be told apart on these groups: " + others);
-  }
+  if (best.fitting > 0 && logged.fits.size() > 1) t.legend.push_back("cannot be told apart on these groups: " + others_text(logged.fits));
   if (logged.found) t.legend.push_back(fmt::format("weights of the rewards, found from the advantages up to a factor: {}; solved: {:.6g}", fmt::join(logged.weights, ", "), fmt::join(logged.exact, ", ")));
   if (best.fitting > 0 && !best.others.empty()) {
     t.rows.push_back({"does not fit", "step", "prompt", "rows"});

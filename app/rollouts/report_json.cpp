@@ -1,13 +1,13 @@
 // Writes `rollouts analyze` as JSON, with every digit. Undefined numbers are null.
 #include "app/rollouts/judged_report.hpp"
-#include "app/rollouts/report.hpp"
+#include "app/rollouts/rollout_report.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
 
 namespace odrpo::app {
 namespace {
 
-Json number(const Estimate& e) { return {{"value", e.value}, {"lo", e.lo}, {"hi", e.hi}}; }
+Json number_with_interval(const Estimate& e) { return {{"value", e.value}, {"lo", e.lo}, {"hi", e.hi}}; }
 
 Json period_json(const PeriodCounts& n, const RolloutStatistics<Estimate>::Period& s) {
   return {{"first_step", n.first_step},
@@ -19,17 +19,17 @@ Json period_json(const PeriodCounts& n, const RolloutStatistics<Estimate>::Perio
           {"groups_of_two", n.compared},
           {"groups_of_three", n.of_three},
           {"rows_with_length", n.with_length},
-          {"mean", number(s.mean)},
-          {"sd_within", number(s.within)},
-          {"sd_between", number(s.between)},
-          {"dead_groups", number(s.dead)},
-          {"dead_levels", number(s.dead_levels)},
-          {"outlier_above", number(s.outlier_high)},
-          {"outlier_below", number(s.outlier_low)},
-          {"missing_share", number(s.missing)},
-          {"length_pearson", number(s.pearson)},
-          {"length_spearman", number(s.spearman)},
-          {"reward_per_length", number(s.slope)},
+          {"mean", number_with_interval(s.mean)},
+          {"sd_within", number_with_interval(s.within)},
+          {"sd_between", number_with_interval(s.between)},
+          {"dead_groups", number_with_interval(s.dead)},
+          {"dead_levels", number_with_interval(s.dead_levels)},
+          {"outlier_above", number_with_interval(s.outlier_high)},
+          {"outlier_below", number_with_interval(s.outlier_low)},
+          {"missing_share", number_with_interval(s.missing)},
+          {"length_pearson", number_with_interval(s.pearson)},
+          {"length_spearman", number_with_interval(s.spearman)},
+          {"reward_per_length", number_with_interval(s.slope)},
           {"levels", n.level}};
 }
 
@@ -71,17 +71,17 @@ Json rollouts_json(const RolloutReport& r) {
   out["all"] = period_json(a.periods.back(), a.statistics.period.back());
   out["estimators"] = Json::array();
   for (std::size_t e = 0; e < a.estimators.size(); ++e) {
-    Json one = {{"name", a.estimators[e]}, {"leverage", number(a.statistics.leverage[e])}, {"weight", Json::array()}, {"rms", Json::object()}};
-    for (std::size_t b = 0; b < difficulty_bins; ++b) one["weight"].push_back(number(a.statistics.weight[e * difficulty_bins + b]));
+    Json one = {{"name", a.estimators[e]}, {"leverage", number_with_interval(a.statistics.leverage[e])}, {"weight", Json::array()}, {"rms", Json::object()}};
+    for (std::size_t b = 0; b < difficulty_bins; ++b) one["weight"].push_back(number_with_interval(a.statistics.weight[e * difficulty_bins + b]));
     for (std::size_t c = 0; c < a.conventions.size(); ++c)
-      if (a.conventions[c].estimator == e) one["rms"][std::string(word_of<Compat>(compat_words, a.conventions[c].compat))] = number(a.statistics.rms[c]);
+      if (a.conventions[c].estimator == e) one["rms"][std::string(word_of<Compat>(compat_words, a.conventions[c].compat))] = number_with_interval(a.statistics.rms[c]);
     out["estimators"].push_back(one);
   }
   out["agreement"] = Json::array();
   for (std::size_t e = 0; e < a.estimators.size(); ++e)
     for (std::size_t f = e + 1; f < a.estimators.size(); ++f) {
       const std::size_t pair = a.pair(e, f);
-      out["agreement"].push_back({{"estimators", {a.estimators[e], a.estimators[f]}}, {"cosine", number(a.statistics.cosine[pair])}, {"turned", number(a.statistics.turned[pair])}, {"rows", a.nonzero[pair]}});
+      out["agreement"].push_back({{"estimators", {a.estimators[e], a.estimators[f]}}, {"cosine", number_with_interval(a.statistics.cosine[pair])}, {"turned", number_with_interval(a.statistics.turned[pair])}, {"rows", a.nonzero[pair]}});
     }
   out["difficulty"] = {{"low", a.low}, {"high", a.high}, {"groups", a.difficulty}};
   Json by_step = {{"step", Json::array()}, {"rows", Json::array()}, {"mean", Json::array()}, {"groups_of_two", Json::array()}, {"dead_groups", Json::array()}, {"dead_levels", Json::array()}};

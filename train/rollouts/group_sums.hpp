@@ -1,10 +1,11 @@
-// Sums what analysis.hpp reports, prompt by prompt, so that a bootstrap over prompts needs no second pass over the rows.
+// Sums what rollout_analysis.hpp reports, prompt by prompt, so that a bootstrap over prompts needs no second pass over the rows.
 #pragma once
 #include <span>
 #include <vector>
 
 #include "train/rollouts/advantages.hpp"
-#include "train/rollouts/analysis.hpp"
+#include "train/rollouts/rewards.hpp"
+#include "train/rollouts/rollout_statistics.hpp"
 
 namespace odrpo {
 

@@ -10,7 +10,7 @@
 
 #include "kernels/shared/failure.hpp"
 #include "train/rollouts/advantages.hpp"
-#include "train/rollouts/analysis.hpp"
+#include "train/rollouts/rollout_analysis.hpp"
 
 namespace odrpo {
 namespace {

@@ -30,29 +30,37 @@ class DumpRows {
   Rollouts out;  ///< rows in the order in which they were added, until finish()
 
   /// Adds a row of the last file of out.files. `rewards`: [columns].
-  void add(const DumpRow& row, std::span<const double> rewards);
+  void add(const DumpRow& row, std::span<const double> rewards) { add(row, rewards, out.files.size() - 1); }
+  void add(const DumpRow& row, std::span<const double> rewards, std::size_t file);
   std::size_t rows() const { return step_.size(); }
   void note(std::string text) { out.notes.push_back(std::move(text)); }
 
   /// Keeps columns of rewards. `kept`: [columns].
   void keep_columns(const std::vector<bool>& kept);
+  /// Of verl's ids: an id of several rows of a step is no output's, but their group's; ids of groups of one row each are none.
+  void settle_groups();
   /// Of rows of one step with one identity keeps that of the highest rank, with the prompt of the lowest. Returns how many rows it dropped.
   std::size_t keep_highest();
   /// Drops batches that repeat the batch of the step before, row by row: prompt, identity, rewards and advantage. Returns how many rows it dropped.
   std::size_t drop_repeated_batches();
-  /// Takes ids of groups away where each of them has one row, or gives all rows `of_row` where its ids of groups stand on several rows.
-  void settle_groups();
+  /// Drops rows of steps below 1. Returns how many.
+  std::size_t drop_early_steps();
+  /// For a trainer whose groups have one size and whose rows of a group follow each other: finds that size, and drops runs of rows of one prompt that it does
+  /// not divide, unless these are half of the rows or more. Returns how many it dropped.
+  std::size_t drop_other_sizes();
+  /// Steps whose prompts are those of another step in the same order, where not all steps are: "5, 10 and 15"; empty where there are none.
+  std::string steps_with_equal_prompts() const;
 
   /// Puts rows into groups by step. Rows of one prompt in one step are several groups where their number is a multiple of the size of groups.
-  /// `runs`: rows of a group follow each other, and all groups have one size. Failure bad_input where no row has a reward.
-  Rollouts finish(bool runs);
+  /// Failure bad_input where no row has a reward, or where there is a weight for each of another number of columns.
+  Rollouts finish();
 
  private:
   std::vector<std::uint32_t> by_step() const;
   void keep(const std::vector<bool>& kept);
   template <class T>
   void arrange(std::vector<T>& list, const std::vector<std::uint32_t>& order, std::size_t width = 1);
-  int size_of_groups(const std::vector<std::uint32_t>& counts, const std::vector<std::uint32_t>& runs) const;
+  std::uint32_t size_of_groups(const std::vector<std::uint32_t>& counts) const;
   void check_groups();
 
   IdTable prompts_;
@@ -60,6 +68,7 @@ class DumpRows {
   std::vector<std::uint32_t> prompt_;
   std::vector<std::uint64_t> group_, identity_;  ///< empty while all are 0
   std::vector<std::int32_t> rank_;               ///< with identity_
+  std::uint32_t size_ = 0;                       ///< of all groups; 0 = not known
 };
 
 }  // namespace odrpo

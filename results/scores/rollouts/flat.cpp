@@ -36,6 +36,7 @@ const Profile& profile_of(RolloutFormat format) {
   static const Profile profiles[] = {
       {RolloutFormat::verl, {{"step"}, {"input"}, {}, {}, {}, {"uid", "request_id"}, {"output"}}, {"score"}},
       {RolloutFormat::trl, {{"step"}, {"prompt"}, {}, {"advantage"}, {}, {}, {"completion"}}, {}},
+      {RolloutFormat::nemo_rl, {{}, {"content"}, {}, {"advantages"}, {"token_loss_mask", "input_lengths"}, {}, {}}, {"filtered_rewards", "rewards"}},
       {RolloutFormat::verifiers, {{}, {"example_id"}, {}, {}, {}, {}, {"completion"}}, {"reward"}},
   };
   const auto found = std::find_if(std::begin(profiles), std::end(profiles), [&](const Profile& p) { return p.format == format; });
@@ -127,6 +128,15 @@ class FlatReader::State {
   Columns columns_;
   std::int64_t file_step_ = 0;  ///< of rows without a column of steps
   std::vector<double> rewards_;
+  long differing_ = 0;  ///< rows whose tokens have different advantages
+  std::string content_;  ///< of the row before, whose beginning the next one of a group shares
+  std::vector<std::size_t> common_;
+  struct Waiting {
+    DumpRow row;
+    std::vector<double> rewards;
+  };
+  std::vector<Waiting> waiting_;  ///< rows of a text whose groups are found at its end
+  void add_waiting(const TextView& text);
 };
 
 namespace {
@@ -162,7 +172,7 @@ struct TableSource {
 };
 
 constexpr std::size_t no_column = static_cast<std::size_t>(-1);
-constexpr std::size_t longest_id = 40;  ///< bytes of a prompt that is its own id
+constexpr std::size_t longest_id = 40;  ///< bytes of a line that is its own id
 
 }  // namespace
 
@@ -182,6 +192,7 @@ double FlatReader::State::number_in(const std::string& name, const DumpCell& cel
   using Kind = DumpCell::Kind;
   const auto bad = [&](const std::string& what) { return errors.add(at.line, at.column, shown_list(name) + what), std::nan(""); };
   if (cell.kind == Kind::null || cell.kind == Kind::absent) return std::nan("");
+  if (cell.kind == Kind::list && format == RolloutFormat::nemo_rl && (!reward || cell.numbers <= 1)) return cell.numbers > 0 ? cell.number : std::nan("");
   if (cell.kind == Kind::boolean) return cell.number;
   if (cell.kind == Kind::number && (plain_ || !reward)) return cell.number;
   if (cell.kind == Kind::list || cell.kind == Kind::object) return bad(std::string(" is ") + (cell.kind == Kind::list ? "a list" : "an object") + ": a number is wanted");
@@ -216,15 +227,27 @@ bool FlatReader::State::add_row(const Source& source, ScoreTexts& scores, CsvErr
       errors.add(place.line, place.column, shown_list(columns_.field[f]) + " is empty");
     }
     const bool scalar = cell.kind != Kind::list && cell.kind != Kind::object;
-    if (scalar && cell.text.size() <= longest_id) return cell.text;
+    if (scalar && cell.text.size() <= longest_id && cell.text.find_first_of("\r\n\t") == std::string::npos) return cell.text;
     const auto end = fmt::format_to_n(hash, sizeof hash, "t{:016x}", cell.hash).out;
     return {hash, static_cast<std::size_t>(end - hash)};
   };
   const DumpCell* const group = at(group_at);
   if (group && group->kind != Kind::absent) row.prompt = id(*group, group_at), row.group = hash_of(row.prompt);
-  if (const DumpCell* prompt = at(prompt_at); prompt && prompt->kind != Kind::absent) row.prompt = id(*prompt, prompt_at);
+  const DumpCell* const prompt = at(prompt_at);
+  const bool by_content = format == RolloutFormat::nemo_rl && group == nullptr;
+  if (prompt && prompt->kind != Kind::absent && !by_content) row.prompt = id(*prompt, prompt_at);
+  if (source.field[uid_at] != no_column)
+    if (const DumpCell* uid = source.cell(source.field[uid_at]); uid != nullptr && !uid->text.empty()) {
+      const auto rollout = rollout_of(uid->text);
+      row.group = hash_of(rollout ? rollout->first.substr(0, rollout->first.rfind('_')) : uid->text);
+      if (rollout) row.identity = hash_of(rollout->first), row.rank = static_cast<std::int32_t>(rollout->second);
+    }
   for (const auto& [field, to] : {std::pair{advantage_at, &row.advantage}, {length_at, &row.length}})
     if (const DumpCell* cell = at(field)) *to = number_in(columns_.field[field], *cell, source.place(source.field[field]), scores, errors, false);
+  if (format == RolloutFormat::nemo_rl) {
+    if (const DumpCell* cell = at(advantage_at)) differing_ += cell->differ;
+    if (const DumpCell* cell = at(length_at); cell && columns_.field[length_at] == "token_loss_mask") row.length = cell->other_than_0;
+  }
   if (source.field[completion_at] != no_column) {
     const DumpCell* cell = source.cell(source.field[completion_at]);
     if (cell != nullptr && source.field[length_at] == no_column) row.length = cell->words;
@@ -243,8 +266,33 @@ bool FlatReader::State::add_row(const Source& source, ScoreTexts& scores, CsvErr
     }
   }
   if (errors.size() > before) return false;
-  rows.add(row, rewards_);
+  if (!by_content) return rows.add(row, rewards_), true;
+  if (!waiting_.empty()) common_.push_back(common_beginning(content_, prompt->text));
+  content_ = prompt->text;
+  waiting_.push_back({row, rewards_});
   return true;
+}
+
+void FlatReader::State::add_waiting(const TextView& text) {
+  if (waiting_.empty()) return;
+  std::vector<std::size_t> sizes = sizes_by_common_beginning(common_, waiting_.size());
+  if (const auto n = static_cast<std::size_t>(rows.how.group_size); n > 0) {
+    sizes.assign((waiting_.size() + n - 1) / n, n);
+    sizes.back() = waiting_.size() - n * (sizes.size() - 1);
+  } else if (std::any_of(sizes.begin(), sizes.end(), [&](std::size_t size) { return size != sizes[0]; })) {
+    const std::string_view by = rows.how.scores.columns.named_by;
+    fail(Exit::bad_input, "{}:1:1: error: where a prompt's rows begin cannot be told: by their common beginnings the groups would have different sizes{}", text.name,
+         by.empty() ? "" : fmt::format("; {} says how many completions a group has", by == "--" ? "--group-size" : fmt::format("{}group_size", by)));
+  }
+  std::size_t row = 0;
+  for (std::size_t group = 0; group < sizes.size(); ++group) {
+    const std::string prompt = fmt::format("{}/{}", waiting_[row].row.step, group + 1);
+    for (std::size_t i = 0; i < sizes[group]; ++i, ++row) {
+      waiting_[row].row.prompt = prompt;
+      rows.add(waiting_[row].row, waiting_[row].rewards);
+    }
+  }
+  waiting_.clear(), common_.clear(), content_.clear();
 }
 
 void FlatReader::State::begin(const TextView& text, const std::vector<std::string>& names, long line, CsvErrors& errors) {
@@ -259,7 +307,12 @@ void FlatReader::State::begin(const TextView& text, const std::vector<std::strin
     throw Failure(Exit::bad_input, errors.text());
   }
   columns_ = std::move(found);
-  file_step_ = step_of_name(text.name).value_or(static_cast<std::int64_t>(rows.out.files.size()) - 1);
+  const auto named = step_of_name(text.name);
+  file_step_ = named.value_or(static_cast<std::int64_t>(rows.out.files.size()) - 1);
+  if (columns_.field[step_at].empty() && format != RolloutFormat::nemo_rl && rows.out.files.size() == 1)
+    rows.note(named ? "no column of steps: the number in the name of a file is its step" : "no column of steps: a file is a step");
+  if (!columns_.field[length_at].empty()) rows.out.length_unit = LengthUnit::tokens;
+  else if (!columns_.field[completion_at].empty()) rows.out.length_unit = LengthUnit::words;
 }
 
 void FlatReader::State::read_json(const TextView& text) {
@@ -278,6 +331,7 @@ void FlatReader::State::read_json(const TextView& text) {
         source.field[f] = no_column;
         if (columns_.field[f].empty()) continue;
         const unsigned use = f == completion_at ? (columns_.field[length_at].empty() ? kept_words : 0u) | (format == RolloutFormat::trl ? kept_hash : 0u)
+                             : f == prompt_at && format == RolloutFormat::nemo_rl ? kept_text | kept_inside
                              : f == prompt_at || f == group_at || f == uid_at ? kept_text | kept_digits | kept_hash
                                                                                : kept_text | (plain_ ? 0u : kept_digits);
         source.field[f] = objects.slot(columns_.field[f], use);
@@ -298,6 +352,8 @@ void FlatReader::State::read_json(const TextView& text) {
   if (first && !errors.any()) errors.add(1, 1, "nothing in it; wanted an object a line");
   if (source.items.is_cut()) errors.add(source.items.line(), 1, "the list ends behind this object without ]: the file is cut off");
   if (errors.any()) throw Failure(Exit::bad_input, errors.text());
+  add_waiting(text);
+  for (std::string& note : scores.notes()) rows.note(text.name + ": " + note);
 }
 
 void FlatReader::State::read_table(const TextView& text) {
@@ -334,30 +390,44 @@ void FlatReader::State::read_table(const TextView& text) {
       else cell.text = fields[i].text;
       cell.kind = cell.text.empty() ? DumpCell::Kind::null : DumpCell::Kind::text;
       cell.place = {fields[i].line, fields[i].column};
-      if (cell.text.size() > longest_id) cell.hash = hash_of(cell.text);
+      cell.hash = hash_of(cell.text);
       if (i == source.field[completion_at]) cell.words = words_of(cell.text);
     }
     add_row(source, scores, errors);
   }
   if (errors.any()) throw Failure(Exit::bad_input, errors.text());
   if (std::string note = reader.skipped_note(); !note.empty()) rows.note(text.name + ": " + note);
+  for (std::string& note : scores.notes()) rows.note(text.name + ": " + note);
 }
 
 Rollouts FlatReader::State::finish() {
   if (all_) {  // columns of numbers alone are rewards
-    std::string left_out;
+    std::string others;
     std::vector<bool> kept;
     for (std::size_t c = 0; c < numbers.size(); ++c) {
       kept.push_back(numbers[c] && !texts[c]);
-      if (!kept[c]) add_item(left_out, shown_cell(rows.out.reward_names[c]));
+      if (!kept[c]) add_item(others, shown_cell(rows.out.reward_names[c]));
     }
     rows.keep_columns(kept);
-    if (!left_out.empty()) rows.note("columns that are no numbers are no rewards: " + left_out);
+    if (!others.empty()) rows.note("columns that are no numbers are no rewards: " + others);
   }
-  if (format == RolloutFormat::trl)
-    if (const std::size_t n = rows.drop_repeated_batches(); n > 0)
-      rows.note(fmt::format("{} repeat the batch of the step before, which TRL's log still holds: they are left out", counted(n, "row")));
-  return rows.finish(format == RolloutFormat::trl);
+  const auto left_out = [&](std::size_t n, std::string_view why) {
+    if (n > 0) rows.note(fmt::format("{} left out: {}", counted(n, "row"), why));
+  };
+  if (format == RolloutFormat::verl) {
+    rows.settle_groups();
+    left_out(rows.keep_highest(), "further outputs of a rollout, which repeat its score");
+  }
+  if (format == RolloutFormat::trl) {
+    left_out(rows.drop_early_steps(), "of step 0, an evaluation before the training");
+    left_out(rows.drop_repeated_batches(), "they repeat the batch of the step before, which TRL's log still holds");
+    left_out(rows.drop_other_sizes(), "no whole groups of the training: an evaluation, or what an evaluation left of a batch in TRL's log");
+    if (const std::string steps = rows.steps_with_equal_prompts(); !steps.empty())
+      rows.out.warnings.push_back(fmt::format("steps {} have the same prompts in the same order: TRL writes evaluations into files of the same name; if they are evaluations, leave their files out", steps));
+  }
+  if (differing_ > 0) rows.note(fmt::format("{} whose tokens have different advantages: the first other than 0 is read", counted(differing_, "row")));
+  if (format == RolloutFormat::nemo_rl) rows.note("groups are found by the common beginning of their rows");
+  return rows.finish();
 }
 
 FlatReader::FlatReader(RolloutFormat format, DumpRows& rows) : state_(std::make_unique<State>(format, rows)) {}

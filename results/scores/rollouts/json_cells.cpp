@@ -83,7 +83,8 @@ bool ObjectReader::key(std::string& k) {
   Slot& slot = slots_[current_];
   if (slot.object == object_ && twice.empty()) twice = slot.name;
   slot.object = object_;
-  slot.cell.kind = DumpCell::Kind::null, slot.cell.differ = false, slot.cell.number = 0, slot.cell.count = slot.cell.numbers = slot.cell.words = 0;
+  slot.cell.kind = DumpCell::Kind::null, slot.cell.differ = false, slot.cell.number = 0, slot.cell.count = slot.cell.numbers = slot.cell.other_than_0 = slot.cell.words = 0;
+  if (slot.use & kept_inside) slot.cell.text.clear();
   slot.cell.hash = empty_hash;
   return true;
 }
@@ -104,10 +105,11 @@ bool ObjectReader::scalar(DumpCell::Kind kind, double number, std::string_view t
   }
   cell.count += depth_ == value_depth_ + 1;
   if (kind == DumpCell::Kind::number) {
-    ++cell.numbers;
+    ++cell.numbers, cell.other_than_0 += number != 0;
     if (cell.number == 0) cell.number = number;
     else if (number != 0 && number != cell.number) cell.differ = true;
   }
+  if (kind == DumpCell::Kind::text && slot.use & kept_inside) cell.text += text;
   if (slot.use & kept_hash) cell.hash = hash_of(text, hash_of(kind == DumpCell::Kind::text ? "'" : ",", cell.hash));
   if (content_ && kind == DumpCell::Kind::text) cell.words += words_of(text);
   return true;

@@ -13,9 +13,10 @@ namespace odrpo {
 /// What is kept of a value beside its kind and its number. Sums of these bits.
 enum CellUse : unsigned {
   kept_text = 1,   ///< the text, where it is one
-  kept_digits = 8, ///< the text that a number is, as `text`
-  kept_hash = 2,   ///< of a text, or of a list or an object with all that it holds
-  kept_words = 4,  ///< words of the text; of a list or an object: of its texts under the key "content"
+  kept_digits = 2, ///< the text that a number is, as `text`
+  kept_hash = 4,   ///< of a text, or of a list or an object with all that it holds
+  kept_words = 8,  ///< words of the text; of a list or an object: of its texts under the key "content"
+  kept_inside = 16, ///< the texts inside a list or an object one behind the other, as `text`
 };
 
 /// The value at one key of an object.
@@ -25,7 +26,7 @@ struct DumpCell {
   bool differ = false;         ///< of a list: it has two different numbers other than 0
   double number = 0;           ///< of a number and of a boolean; of a list: the first number other than 0, else 0
   std::uint32_t count = 0;     ///< of a list: its elements
-  std::uint32_t numbers = 0;   ///< of a list: numbers in it, at any depth
+  std::uint32_t numbers = 0, other_than_0 = 0;  ///< of a list: numbers in it, at any depth
   std::uint32_t words = 0;     ///< with kept_words
   std::uint64_t hash = 0;      ///< with kept_hash
   std::string text;            ///< with kept_text

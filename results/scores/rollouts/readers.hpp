@@ -7,6 +7,7 @@
 
 #include "results/scores/decode.hpp"
 #include "results/scores/rollouts/dump.hpp"
+#include "results/scores/tool_text.hpp"
 
 namespace odrpo {
 
@@ -27,6 +28,30 @@ class FlatReader {
  private:
   class State;
   std::unique_ptr<State> state_;
+};
+
+/// Reads traces of prime-rl: the step from the folders of a file, the prompt and the group of an episode, and a completion for each trace of an agent that
+/// is trained.
+class TraceReader {
+ public:
+  explicit TraceReader(DumpRows& rows) : rows_(rows) {}
+  void read(const TextView& text);
+  Rollouts finish();
+
+ private:
+  struct Found {
+    DumpRow row;
+    std::vector<double> values;  ///< of the names that were known by then
+    std::uint32_t file;          ///< from 1
+  };
+  double number_in(const Json& json, const std::string& name, const TextView& text, long line) const;
+  void read_trace(const Json& trace, DumpRow row, const TextView& text);
+  DumpRows& rows_;
+  std::vector<std::string> names_, prompts_;
+  std::vector<std::optional<double>> weights_;
+  std::vector<Found> found_;
+  long empty_ = 0, untrained_ = 0;
+  bool other_weights_ = false;
 };
 
 }  // namespace odrpo

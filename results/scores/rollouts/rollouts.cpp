@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
+#include <set>
 
 #include "kernels/shared/failure.hpp"
 #include "kernels/system/fail.hpp"
@@ -74,6 +76,26 @@ std::vector<std::string> dump_files(std::span<const std::string> paths) {
   return files;
 }
 
+/// Leaves out files of evaluations beside those of the training, and prime-rl's files of all traces beside those of the traces that were trained on.
+void leave_out_others(std::vector<std::string>& files, std::vector<std::string>& notes) {
+  const std::set<std::string> all(files.begin(), files.end());
+  const auto replaced = [](std::string path, std::string_view part, std::string_view by) {
+    const auto at = path.rfind(part);
+    return at == std::string::npos ? std::string() : path.replace(at, part.size(), by);
+  };
+  const auto drop = [&](std::string_view what, const auto& is_other) {
+    const auto n = std::erase_if(files, is_other);
+    if (n > 0) notes.push_back(fmt::format("{} left out: {}", counted(n, "file"), what));
+  };
+  const auto any = [&](std::string_view part) { return std::any_of(files.begin(), files.end(), [&](const std::string& file) { return file.find(part) != std::string::npos; }); };
+  if (any("train_data_step"))
+    drop("validation of NeMo RL", [](const std::string& file) { return file.find("val_data_step") != std::string::npos; });
+  const auto is_trace = [](const std::string& file, std::string_view part) { return file.ends_with("/traces.jsonl") && file.find(part) != std::string::npos; };
+  if (any("/train/")) drop("evaluations of prime-rl", [&](const std::string& file) { return is_trace(file, "/eval/"); });
+  drop("the traces of them that were trained on are read from another file of their step",
+       [&](const std::string& file) { return file.ends_with("/all/traces.jsonl") && all.contains(replaced(file, "/all/", "/effective/")); });
+}
+
 RolloutFormat format_of(const TextView& text) {
   if (!is_json(text.text, text.name)) return format_by_name(text.name) == ScoreFormat::tsv ? RolloutFormat::tsv : RolloutFormat::csv;
   const Json object = first_object(text.text);
@@ -92,7 +114,7 @@ RolloutFormat format_of(const TextView& text) {
 /// Reads the texts of all files, one file at a time.
 class RolloutFiles {
  public:
-  explicit RolloutFiles(const RolloutReading& how) : how_(how), rows_(how) {}
+  RolloutFiles(const RolloutReading& how, std::vector<std::string> notes) : how_(how), rows_(how) { rows_.out.notes = std::move(notes); }
   void read(const std::string& path);
   Rollouts finish();
 
@@ -101,7 +123,8 @@ class RolloutFiles {
   const RolloutReading& how_;
   DumpRows rows_;
   std::optional<RolloutFormat> format_;
-  std::unique_ptr<FlatReader> reader_;
+  std::unique_ptr<FlatReader> flat_;
+  std::unique_ptr<TraceReader> traces_;
 };
 
 void RolloutFiles::read(const std::string& path) {
@@ -122,23 +145,26 @@ void RolloutFiles::read(const TextView& text) {
   if (format_ && format != *format_)
     fail(Exit::bad_input, "{}:1:1: error: a file of format {}, and {} has format {}: files of one training are read together", text.name, word_of<RolloutFormat>(rollout_format_words, format),
          rows_.out.files.front(), word_of<RolloutFormat>(rollout_format_words, *format_));
-  if (!format_) reader_ = std::make_unique<FlatReader>(format, rows_);
+  if (!format_ && format == RolloutFormat::prime_rl) traces_ = std::make_unique<TraceReader>(rows_);
+  else if (!format_) flat_ = std::make_unique<FlatReader>(format, rows_);
   format_ = format;
   rows_.out.files.push_back(text.name);
-  reader_->read(text);
+  traces_ ? traces_->read(text) : flat_->read(text);
 }
 
 Rollouts RolloutFiles::finish() {
   rows_.out.format = word_of<RolloutFormat>(rollout_format_words, *format_);
   rows_.out.weights = how_.weights;
-  return reader_->finish();
+  return traces_ ? traces_->finish() : flat_->finish();
 }
 
 }  // namespace
 
 Rollouts read_rollouts(std::span<const std::string> paths, const RolloutReading& how) {
-  RolloutFiles files(how);
-  for (const std::string& path : dump_files(paths)) files.read(path);
+  std::vector<std::string> names = dump_files(paths), notes;
+  leave_out_others(names, notes);
+  RolloutFiles files(how, std::move(notes));
+  for (const std::string& name : names) files.read(name);
   return files.finish();
 }
 

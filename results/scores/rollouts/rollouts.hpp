@@ -49,7 +49,7 @@ struct Rollouts {
   std::vector<std::string> prompts;       ///< [prompts] their ids; of a text of more than 40 bytes, or of a chat, its hash (as id_of() writes it)
   std::vector<RolloutGroup> groups;       ///< by step
   std::vector<std::string> reward_names;  ///< [columns] the columns of rewards that were read
-  std::vector<double> weights;            ///< [columns] as the user gave them; empty: not given
+  std::vector<double> weights;            ///< [columns] as the user gave them, else those of the dump (prime-rl); empty: not given
   std::vector<double> rewards;            ///< [rows][columns] NaN = missing
   std::vector<double> advantage;          ///< [rows] as the trainer logged it, NaN = none; empty: the dump has no advantages
   std::vector<double> length;             ///< [rows] NaN = unknown; empty: the dump has none

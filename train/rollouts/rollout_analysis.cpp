@@ -1,5 +1,5 @@
 // Analyses rollouts in one pass over their steps, then draws the bootstrap from the sums of prompts.
-#include "train/rollouts/analysis.hpp"
+#include "train/rollouts/rollout_analysis.hpp"
 
 #include <algorithm>
 #include <array>
@@ -39,7 +39,12 @@ struct Compared {
   Compared(const Rollouts& rollouts, const RolloutRewards& rewards, const RolloutAnalysisOptions& o, RolloutAnalysis& a) {
     const int largest = largest_group(rollouts);
     std::vector<EstimatorConfig> kept;
+    std::string need_levels;
     for (std::size_t e = 0; e < o.estimators.size(); ++e) {
+      if (!o.asked && rewards.scale.size() < 2 && reads_levels(o.estimators[e])) {
+        need_levels += (need_levels.empty() ? "" : ", ") + o.texts[e];
+        continue;
+      }
       try {
         if (row_of(o.estimators[e].form).reads == Reads::lengths && rollouts.length.empty()) throw Failure(Exit::limits, o.texts[e] + " needs the length of every completion, and the dump has none");
         made.push_back({GroupAdvantages(o.estimators[e], rewards.scale, largest), convention_of(o.estimators[e]), kept.size()});
@@ -50,6 +55,7 @@ struct Compared {
         a.notes.push_back(failure.what());
       }
     }
+    if (!need_levels.empty()) a.notes.push_back("left out, since they need levels: " + need_levels);
     estimators = kept.size();
     for (std::size_t e = 0; e < estimators; ++e)
       for (const auto& compat : compat_words) {

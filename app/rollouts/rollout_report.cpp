@@ -1,5 +1,5 @@
 // Writes the page of `rollouts analyze`: one table for each question, with a legend that defines its numbers.
-#include "app/rollouts/report.hpp"
+#include "app/rollouts/rollout_report.hpp"
 
 #include "app/rollouts/judged_report.hpp"
 
@@ -22,7 +22,7 @@ std::string with_interval(const Estimate& e, int decimals, double times = 1) {
   const std::string text = value(times * e.value, decimals);
   return std::isnan(e.lo) ? text : text + ' ' + interval_text(times * e.lo, times * e.hi, decimals);
 }
-std::string percents(const Estimate& e) { return with_interval(e, 1, 100); }
+std::string percents_of(const Estimate& e) { return with_interval(e, 1, 100); }
 std::string step_range(const PeriodCounts& p) { return p.first_step == p.last_step ? fmt::format("{}", p.first_step) : fmt::format("{}..{}", p.first_step, p.last_step); }
 std::string period_name(const RolloutAnalysis& a, std::size_t p) { return p + 1 == a.periods.size() ? "all" : step_range(a.periods[p]); }
 /// More decimals for rewards of a small range.
@@ -58,9 +58,9 @@ PageTable dead_table(const RolloutAnalysis& a, bool levels) {
   t.rows[0].insert(t.rows[0].end(), {"of three", "one above", "one below"});
   for (std::size_t p = 0; p < a.periods.size(); ++p) {
     const auto& s = a.statistics.period[p];
-    std::vector<std::string> row = {period_name(a, p), fmt::format("{}", a.periods[p].compared), percents(s.dead)};
-    if (levels) row.push_back(percents(s.dead_levels));
-    row.insert(row.end(), {fmt::format("{}", a.periods[p].of_three), percents(s.outlier_high), percents(s.outlier_low)});
+    std::vector<std::string> row = {period_name(a, p), fmt::format("{}", a.periods[p].compared), percents_of(s.dead)};
+    if (levels) row.push_back(percents_of(s.dead_levels));
+    row.insert(row.end(), {fmt::format("{}", a.periods[p].of_three), percents_of(s.outlier_high), percents_of(s.outlier_low)});
     t.rows.push_back(row);
   }
   std::string legend = "dead groups: share of groups of two or more rewards whose rewards are all equal; ";
@@ -144,7 +144,15 @@ PageTable rms_table(const RolloutAnalysis& a) {
   return t;
 }
 
-std::string unit_word(LengthUnit unit) { return unit == LengthUnit::tokens ? "tokens" : unit == LengthUnit::words ? "words" : "characters"; }
+std::string unit_word(LengthUnit unit) {
+  switch (unit) {
+    case LengthUnit::tokens: return "tokens";
+    case LengthUnit::words: return "words";
+    case LengthUnit::characters: return "characters";
+    case LengthUnit::none: break;
+  }
+  return "units of length";
+}
 
 PageTable length_table(const RolloutReport& r) {
   const RolloutAnalysis& a = r.analysis;

@@ -7,8 +7,8 @@
 #include "app/rollouts/page.hpp"
 #include "kernels/shared/json.hpp"
 #include "results/figure/figure.hpp"
-#include "train/rollouts/analysis.hpp"
 #include "train/rollouts/judged.hpp"
+#include "train/rollouts/rollout_analysis.hpp"
 
 namespace odrpo::app {
 
