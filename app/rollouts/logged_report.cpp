@@ -6,6 +6,7 @@
 #include "app/flags/estimator_flag.hpp"
 #include "app/rollouts/rollout_report.hpp"
 #include "estimators/compat.hpp"
+#include "estimators/formula_text.hpp"
 #include "kernels/shared/words.hpp"
 #include "kernels/system/text.hpp"
 
@@ -14,21 +15,10 @@ namespace {
 
 constexpr std::size_t most_fits_listed = 12, most_groups_listed = 20;
 
-std::string divisor_text(const Convention& c) {
-  switch (c.divisor) {
-    case Divisor::deviation: return fmt::format("divided by sd (ddof {}) + {}", c.ddof, c.eps);
-    case Divisor::others_deviation: return fmt::format("divided by the others' sd (ddof {}) + {}", c.ddof, c.eps);
-    case Divisor::mean: return fmt::format("divided by the mean + {}", c.eps);
-    case Divisor::none: return "divided by nothing";
-    default: return c.eps > 0 ? fmt::format("eps {}", c.eps) : "";
-  }
-}
-
-/// The parameters of a convention that tell it from others of its form.
+/// The formula under the convention, and the whitening after it.
 std::string parameters_of_fit(const LoggedConvention& l) {
-  const Convention c = convention_of(l.config);
-  const std::string divisor = divisor_text(c), whitened = l.whitening.on ? fmt::format("{}: {}", l.by_system ? "whitened by the system" : "whitened", whitening_text(l.whitening)) : "not whitened";
-  return divisor.empty() ? whitened : divisor + ", " + whitened;
+  const std::string formula = estimator_formula(l.config);
+  return l.whitening.on ? fmt::format("{}; whitened{}: {}", formula, l.by_system ? " as the system does" : "", whitening_text(l.whitening)) : formula;
 }
 
 /// The fits after the first, systems of one word with equal parameters together: "grpo of verl, skyrl (divided by ...)".
@@ -44,7 +34,7 @@ std::string others_text(const std::vector<LoggedFit>& fits) {
   std::string text;
   for (std::size_t i = 0; i < std::min(found.size(), most_fits_listed); ++i) {
     const std::size_t end = found[i].first.find('\n');
-    add_item(text, fmt::format("{} of {} ({})", found[i].first.substr(0, end), found[i].second, found[i].first.substr(end + 1)), "; ");
+    add_item(text, fmt::format("{} of {}: {}", found[i].first.substr(0, end), found[i].second, found[i].first.substr(end + 1)), "; ");
   }
   if (found.size() > most_fits_listed) text += fmt::format("; and {} more", found.size() - most_fits_listed);
   return text;
@@ -53,7 +43,7 @@ std::string others_text(const std::vector<LoggedFit>& fits) {
 }  // namespace
 
 std::string convention_text(const LoggedConvention& l) {
-  return fmt::format("{} of {} ({})", estimator_text(l.config), word_of<Compat>(compat_words, l.config.compat), parameters_of_fit(l));
+  return fmt::format("{} of {}: {}", estimator_text(l.config), word_of<Compat>(compat_words, l.config.compat), parameters_of_fit(l));
 }
 
 PageTable logged_table(const RolloutReport& r) {

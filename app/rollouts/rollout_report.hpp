@@ -28,7 +28,7 @@ Json rollouts_json(const RolloutReport& report);
 /// The section on logged advantages: which convention they follow, and the groups that do not.
 PageTable logged_table(const RolloutReport& report);
 Json logged_json(const RolloutReport& report);
-/// "verl: ddof 1, eps 1e-06": parameters of a convention.
+/// "grpo of verl: (r - mu) / (sigma + 1e-06), ddof 1": a convention and its formula.
 std::string convention_text(const LoggedConvention& convention);
 
 enum class RolloutFigure { dead, levels, cosine };

@@ -53,7 +53,4 @@ std::vector<LoggedFit> fitting_conventions(const Rollouts& rollouts, const Rollo
 /// Whitens the advantages of the groups of one step in place, over the rows with a reward. advantage, reward, length: [rows of the step].
 void whiten_step(const Whitening& whitening, std::span<const double> reward, std::span<const double> length, std::span<double> advantage);
 
-/// "response, ddof 1, eps 1e-08": text of a whitening; "none".
-std::string whitening_text(const Whitening& whitening);
-
 }  // namespace odrpo

@@ -1,8 +1,4 @@
 // Whitens the advantages of one step of a dump in double, where lengths may be large.
-#include <fmt/format.h>
-
-#include <cmath>
-
 #include "estimators/batch.hpp"
 #include "kernels/system/fail.hpp"
 #include "train/rollouts/logged.hpp"
@@ -39,13 +35,6 @@ void whiten_step(const Whitening& whitening, std::span<const double> reward, std
   const double scale = whitening_scale(whitening, squares / (count - whitening.ddof));
   for (std::size_t i = 0; i < advantage.size(); ++i)
     if (times(i) != 0) advantage[i] = equal ? 0.0 : (whitening.centred ? (advantage[i] - first) - mean : advantage[i]) / scale;
-}
-
-std::string whitening_text(const Whitening& w) {
-  if (!w.on) return "none";
-  const char* eps = w.scale == WhitenScale::added ? "added to sd" : w.scale == WhitenScale::inside ? "added to the variance" : "least variance";
-  return fmt::format("over {}{}, ddof {}{}", w.unit == WhitenUnit::token ? "tokens" : "responses", w.centred ? "" : " without the mean", w.ddof,
-                     w.eps > 0 ? fmt::format(", eps {} {}", w.eps, eps) : "");
 }
 
 }  // namespace odrpo
