@@ -107,11 +107,11 @@ std::vector<std::string> caveats(const JudgedRollouts& j) {
 }  // namespace
 
 PageTable judged_table(const JudgedRollouts& j) {
-  PageTable t{"advantages against true quality, by the judge " + j.judge, {{"by the judge", "votes", "turned, %", "pairs, %", "cosine"}}, {}};
+  PageTable t{"advantages against true quality, by the judge " + j.judge, {{"by the judge", "turned, %", "pairs, %", "cosine"}}, {}};
   for (const JudgedEstimator& e : j.estimators) {
     const std::string name = estimator_text(e.config) + (e.config.posterior ? " *" : "");
     for (std::size_t v = 0; e.refusal.empty() && v < j.votes.size(); ++v)
-      t.rows.push_back({v == 0 ? name : "", fmt::format("{}", j.votes[v]), interval_of(e.scores[v].sign, 100, 1), interval_of(e.scores[v].pairs, 100, 1), interval_of(e.scores[v].cosine, 1, 3)});
+      t.rows.push_back({fmt::format("{}{}", v == 0 ? name + ", " : "  ", counted(j.votes[v], "vote")), interval_of(e.scores[v].sign, 100, 1), interval_of(e.scores[v].pairs, 100, 1), interval_of(e.scores[v].cosine, 1, 3)});
   }
   t.legend = {fmt::format("{}, scale {}, scored {}: true qualities of {}, {}, {}, are drawn {} times from their posterior given the scores of each group; T = quality - mean quality of the group",
                           j.judge, scale_text(j.values), printable_line(j.column), counted(j.scores, "answer"), counted(j.groups, "group"), counted(j.prompts, "prompt"), j.draws),
