@@ -89,6 +89,7 @@ struct RunSpec {
   PolicyConfig policy;
   EstimatorConfig estimator;
   std::optional<RaterConfig> model;  ///< the judge that a posterior or corrected estimator believes in; none = the run's rater
+  std::optional<RaterConfig> judge;  ///< who gave the scores of a world of rollouts (BanditConfig::groups)
   LearnConfig learn;
   RecordConfig record;
   int votes = 1;

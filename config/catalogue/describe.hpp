@@ -79,6 +79,12 @@ void describe(V& v, TableConfig& c) {
 /// Keys of a section that are not fields of its config. They say what a variant starts from, and how a rater's file of scores is read.
 inline constexpr std::string_view base_key = "base", scores_key = "scores", levels_key = "levels", scale_key = "scale",
                                   columns_key = "columns", world_key = "world", file_key = "file", command_key = "command", library_key = "library";
+inline constexpr std::string_view rollouts_key = "rollouts", judge_key = "judge", groups_key = "groups", reward_key = "reward";
+inline constexpr std::string_view rollouts_help =
+    "a dump of a real training (docs/rollouts.md): the world's prompts are its prompts, the responses of a prompt the completions of its last group, their quality "
+    "is drawn for each seed from what their scores say of it by `judge`";
+inline constexpr std::string_view reward_help = "which of several rewards of `rollouts` is the judge's";
+inline constexpr std::string_view rollouts_scale_help = "the rewards that the judge's levels stand for: \"0..10\" or \"0..5 by 0.5\"; unset = 1..K";
 inline constexpr std::string_view file_help =
     "a TOML file with one section [rater.NAME], such as `judge fit` writes: the rater to start from";
 inline constexpr std::string_view scores_help =

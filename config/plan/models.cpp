@@ -49,20 +49,19 @@ const Variant<RaterConfig>* find_model(const Plan& plan, const std::string& name
 
 class Models {
  public:
-  Models(const Node& root, const std::vector<Variant<RaterConfig>>& raters, Plan& plan, Reading& reading)
-      : root_(root), raters_(raters), plan_(plan), reading_(reading) {
+  Models(const std::vector<Variant<RaterConfig>>& raters, Plan& plan, Reading& reading)
+      : raters_(raters), plan_(plan), reading_(reading) {
     for (const auto word : CatalogueOf<RaterConfig>::words()) taken_.insert(folded(std::string(word)));
     for (const auto& rater : raters) taken_.insert(folded(rater.name));
     taken_.insert(std::string(own_rater));
   }
 
-  /// Returns the judge's name in plan.models. Reports an unknown judge, and returns `name` as it is.
-  std::string find(const Variant<EstimatorConfig>& estimator, const std::string& name) {
-    if (same_word(name, own_rater)) return std::string(own_rater);
+  /// Returns the judge's name in plan.models. Reports an unknown judge, and returns `name` as it is. `node`: where the key names it, or null; `label`: the
+  /// key, "estimator.NAME.model".
+  std::string find(const Node* node, Place section, const std::string& label, const std::string& name) {
     const auto defined = std::find_if(raters_.begin(), raters_.end(), [&](const auto& rater) { return same_word(rater.name, name); });
     const auto entry = CatalogueOf<RaterConfig>::find(name);
-    const Node* node = node_of(root_, estimator, name);
-    const Place place = node == nullptr ? estimator.place : node->place;
+    const Place place = node == nullptr ? section : node->place;
     if (defined != raters_.end()) {
       if (!defined->axes.empty())
         reading_.errors.add(place, fmt::format("rater {} is several judges, by its axis `{}`: a model is one", shown(defined->name),
@@ -70,12 +69,13 @@ class Models {
       return add(*defined);
     }
     if (entry) return add({entry->word, place, entry->config, {}});
-    if (node != nullptr && is_rater_file(name)) return of_file(*node, estimator);
-    std::vector<std::string_view> words{own_rater};
+    if (node != nullptr && is_rater_file(name)) return of_file(*node, label);
+    std::vector<std::string_view> words;
+    if (label.ends_with(model_key)) words.push_back(own_rater);
     for (const auto word : CatalogueOf<RaterConfig>::words()) words.push_back(word);
     for (const auto& rater : raters_)
       if (!CatalogueOf<RaterConfig>::find(rater.name)) words.push_back(rater.name);
-    reading_.errors.add(place, fmt::format("`estimator.{}.model` knows no rater \"{}\"", estimator.name, shown(name)),
+    reading_.errors.add(place, fmt::format("`{}` knows no rater \"{}\"", label, shown(name)),
                         one_of(words) + ", or a judge's file such as \"judge.toml\"", nearest_word(name, words));
     return name;
   }
@@ -85,10 +85,10 @@ class Models {
     if (find_model(plan_, model.name) == nullptr) plan_.models.push_back(model);
     return model.name;
   }
-  std::string of_file(const Node& node, const Variant<EstimatorConfig>& estimator) {
+  std::string of_file(const Node& node, const std::string& label) {
     for (const auto& [path, name] : files_)
       if (path == node.text) return name;
-    const auto rater = read_named_rater(node, fmt::format("estimator.{}.model", estimator.name), reading_);
+    const auto rater = read_named_rater(node, label, reading_);
     const std::string name = name_of_file(node.text, taken_);
     taken_.insert(folded(name));
     files_.emplace_back(node.text, name);
@@ -96,7 +96,6 @@ class Models {
     return name;
   }
 
-  const Node& root_;
   const std::vector<Variant<RaterConfig>>& raters_;
   Plan& plan_;
   Reading& reading_;
@@ -138,20 +137,31 @@ std::vector<std::int64_t> levels_of(const Variant<EnvConfig>& env, const Variant
 }
 
 void read_models(const Node& root, const std::vector<Variant<RaterConfig>>& raters, Plan& plan, Reading& reading) {
-  Models models(root, raters, plan, reading);
+  Models models(raters, plan, reading);
+  const auto model_named = [&](const Variant<EstimatorConfig>& estimator, const std::string& name) {
+    if (same_word(name, own_rater)) return std::string(own_rater);
+    return models.find(node_of(root, estimator, name), estimator.place, fmt::format("estimator.{}.{}", estimator.name, model_key), name);
+  };
   for (auto& estimator : plan.estimator) {
     if (!needs_judge(estimator.config)) continue;
     for (auto& axis : estimator.axes)
       if (axis.key == model_key) {
         std::set<AxisValue> seen;
         for (auto& value : axis.values) {
-          value = models.find(estimator, std::get<std::string>(value));
+          value = model_named(estimator, std::get<std::string>(value));
           if (!seen.insert(value).second)
             reading.errors.add(axis.place, fmt::format("`estimator.{}.model` has {} twice", estimator.name, shown(value_text(value))));
         }
       }
     if (const GridAxis* axis = find_axis(estimator.axes, model_key)) estimator.config.model = std::get<std::string>(axis->values.front());
-    else estimator.config.model = models.find(estimator, estimator.config.model);
+    else estimator.config.model = model_named(estimator, estimator.config.model);
+  }
+  for (auto& env : plan.env) {
+    const Node* section = rollouts_section(root, env, reading.errors);
+    if (section == nullptr) continue;
+    BanditConfig& world = env.config.bandit;
+    world.judge = models.find(find_child(*section, judge_key), env.place, fmt::format("env.{}.{}", env.name, judge_key), world.judge);
+    if (const Variant<RaterConfig>* judge = find_model(plan, world.judge)) read_groups(*section, judge->config, env, reading);
   }
 }
 

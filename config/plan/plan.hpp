@@ -114,7 +114,14 @@ void tie_zip(const ZipText& text, Plan& plan, Diagnostics& errors);
 /// Returns the plan of the runs of one entry of `zip`: its words, and one value on each zipped axis. (plan/zip_axes.cpp)
 Plan entry_plan(const Plan& plan, std::size_t entry);
 
-/// Finds the judges that the grid's estimators name as `model`, among `raters`, in the catalogue or in files. Adds them to plan.models and
+// Worlds of a real training: [env.NAME] rollouts = "dump.jsonl", judge = "judge.toml". (plan/rollout_worlds.cpp)
+
+/// Returns the section of an env that has `rollouts` or `groups`, if its keys fit together; null otherwise, after reporting what does not.
+const Node* rollouts_section(const Node& root, const Variant<EnvConfig>& env, Diagnostics& errors);
+/// Reads the scores of `rollouts` on the levels of the judge, or checks those of `groups`, and sets prompts, actions and levels of the world.
+void read_groups(const Node& section, const RaterConfig& judge, Variant<EnvConfig>& env, Reading& reading);
+
+/// Finds the judges that the grid's estimators name as `model` and its worlds as `judge`, among `raters`, in the catalogue or in files. Adds them to plan.models and
 /// replaces each name by the one there. (plan/models.cpp)
 void read_models(const Node& root, const std::vector<Variant<RaterConfig>>& raters, Plan& plan, Reading& reading);
 /// Reads what the command of an estimator of another program needs besides the command: its folder, and the files that it names. Reports commands that cannot be

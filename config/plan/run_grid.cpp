@@ -158,16 +158,19 @@ struct RunGrid::Whole {
     return v;
   }
 
-  // sets the judge that the estimator believes in: copies its noise and world, which alone give scores and qualities
-  void set_model(RunSpec& spec) const {
-    if (spec.estimator.model == own_rater) return;
-    const auto named = [&](const Variant<RaterConfig>& model) { return model.name == spec.estimator.model; };
-    const RaterConfig& judge = std::find_if(plan.models.begin(), plan.models.end(), named)->config;
-    RaterConfig model;
-    model.noise = judge.noise;
-    model.world = judge.world;
-    settle(model, Use{WorldKind::bandit});
-    spec.model = std::move(model);
+  // the noise and the world of a judge, which alone give scores and qualities
+  RaterConfig judge_named(const std::string& name) const {
+    const RaterConfig& judge = std::find_if(plan.models.begin(), plan.models.end(), [&](const auto& model) { return model.name == name; })->config;
+    RaterConfig copy;
+    copy.noise = judge.noise;
+    copy.world = judge.world;
+    settle(copy, Use{WorldKind::bandit});
+    return copy;
+  }
+  // sets the judge that the estimator believes in, and the one that scored the world's completions
+  void set_judges(RunSpec& spec) const {
+    if (spec.estimator.model != own_rater) spec.model = judge_named(spec.estimator.model);
+    if (spec.env.kind == WorldKind::bandit && spec.env.bandit.groups.rows) spec.judge = judge_named(spec.env.bandit.judge);
   }
 
   std::size_t choices(std::initializer_list<GridPart> of) const {
@@ -222,7 +225,7 @@ struct RunGrid::Whole {
     spec.rater.sampling = sampling_of(spec.rater, spec.votes);
     if (!stops_early(spec.rater, spec.votes)) spec.rater.stop = 0;
     settle(spec);
-    set_model(spec);
+    set_judges(spec);
     spec.seed = static_cast<int>(i % seeds);
     spec.run_key = derive_key(static_cast<std::uint64_t>(plan.head.seed), static_cast<std::uint32_t>(spec.seed));
     spec.id = id(v, i % seeds);

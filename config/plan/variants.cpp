@@ -63,6 +63,9 @@ Variant<C> read_variant(const Node& section, Reading& reading) {
     else if (from_file) variant.config.noise = {Confusion{}};  // a placeholder, so that the other keys can be read without the file
   }
   if constexpr (is_rater) variant.scores = read_judge(section, label, itself.has_value(), fields, variant.config, reading);
+  if constexpr (std::is_same_v<C, EnvConfig>)
+    if (variant.config.kind == WorldKind::bandit)
+      for (const std::string_view key : {rollouts_key, scale_key, reward_key}) fields.extra(key);  // read_groups() reads them, when the judge is known
   fields.read(variant.config);
   fields.finish();
   variant.axes = std::move(fields.axes);

@@ -113,7 +113,7 @@ void FieldReader::rows(const Field& field) {
   auto& value = field.as<NumberRows>();
   const Node* node = take(key);
   if (node == nullptr) {
-    if (value.empty() && table_ != nullptr) errors_.add(table_->place, fmt::format("{} is missing", label(key)), rows_form(rule));
+    if (value.empty() && table_ != nullptr && rule.least_rows > 0) errors_.add(table_->place, fmt::format("{} is missing", label(key)), rows_form(rule));
     return;
   }
   const auto within = [](std::size_t n, int least, int most) {

@@ -74,7 +74,9 @@ void write_field(const Field& field, const FieldOut& out) {
       return out(field.key, numbers.empty() ? "unset" : list_text(numbers, number_text), false);
     }
     case FieldType::matrix: return out(field.key, matrix_text(field.as<Square>()), false);
-    case FieldType::rows: return out(field.key, rows_text(field.as<NumberRows>()), false);
+    case FieldType::rows:
+      if (const auto& rows = field.as<NumberRows>(); !rows.empty() || field.form->least_rows > 0) out(field.key, rows_text(rows), false);
+      return;
     case FieldType::limits:
       if (const auto& limits = field.as<std::vector<GateLimit>>(); !limits.empty()) out(field.key, limits_text(limits), false);
       return;
@@ -129,7 +131,9 @@ void write_section(std::string_view section, const C& config, const FieldOut& ou
 void write_run(const RunSpec& spec, const FieldOut& out) {
   out("run.votes", std::to_string(spec.votes), false);
   out("env.base", base_of(spec.env), true);
-  write_section("env", spec.env, out);
+  EnvConfig env = spec.env;
+  env.bandit.judge.clear();  // the judge itself is written as section `judge`, not its name
+  write_section("env", env, out);
   write_section("rater", spec.rater, out);
   out("policy.base", base_of(spec.policy), true);
   write_section("policy", spec.policy, out);
@@ -139,6 +143,7 @@ void write_run(const RunSpec& spec, const FieldOut& out) {
   write_section("estimator", estimator, out);
   if (spec.estimator.outside != Outside::none) out("estimator.files", spec.estimator.files, true);
   if (spec.model) write_section("model", *spec.model, out);
+  if (spec.judge) write_section("judge", *spec.judge, out);
   write_section("learn", spec.learn, out);
   write_section("record", spec.record, out);
 }
@@ -164,6 +169,7 @@ std::string canonical_settings(const RunSpec& spec) {
 std::string canonical_text(const RunSpec& spec) { return canonical_seed(spec) + canonical_settings(spec); }
 
 std::string source_text(const RunSpec& spec) {
+  if (spec.judge) return canonical_fields(*spec.judge) + canonical_fields(spec.judge->world);  // its groups are part of the env
   std::string text = canonical_fields(resolve_profile(spec.env.bandit, spec.rater.world));
   if (!brings_world(spec.env.bandit, spec.rater)) return text;
   RaterConfig first;

@@ -50,8 +50,8 @@ std::string default_text(const Field& field) {
     case FieldType::numbers: return "unset";
     case FieldType::entries:
     case FieldType::limits: return "none";
-    case FieldType::matrix:
-    case FieldType::rows: return "required";
+    case FieldType::matrix: return "required";
+    case FieldType::rows: return field.form->least_rows > 0 ? "required" : "none";
     case FieldType::models: return "the base's";
     default: {
       const auto value = field.get();
@@ -97,6 +97,15 @@ std::vector<FieldInfo> extra_fields<RaterConfig>() {
     fields.back().value = "";
   }
   return fields;
+}
+
+template <>
+std::vector<FieldInfo> extra_fields<EnvConfig>() {
+  const auto text = [](std::string_view key, std::string_view help, const OnlyIf& rule) {
+    return FieldInfo{std::string(key), "string", "", std::string(help), {}, {}, {}, rule};
+  };
+  const OnlyIf bandits = base_is({"bandit"});
+  return {text(rollouts_key, rollouts_help, bandits), text(reward_key, reward_help, given(rollouts_key)), text(scale_key, rollouts_scale_help, given(rollouts_key))};
 }
 
 std::string noise_line(const std::vector<Noise>& list) {
@@ -193,7 +202,8 @@ std::vector<FieldInfo> toy_lm_fields() {
 }
 
 Listing envs() {
-  Listing part{"envs", "worlds: [grid] env, or base of [env.NAME]; keys of base bandit", {}, fields_of<BanditConfig>()};
+  Listing part{"envs", "worlds: [grid] env, or base of [env.NAME]; keys of base bandit", {}, extra_fields<EnvConfig>()};
+  for (auto& field : fields_of<BanditConfig>()) part.keys.push_back(std::move(field));
   for (const auto& w : world_words) part.entries.push_back({std::string(w.word), std::string(w.help), {}});
   return part;
 }

@@ -47,6 +47,8 @@ std::vector<FieldInfo> extra_fields() {
 }
 template <>
 std::vector<FieldInfo> extra_fields<RaterConfig>();
+template <>
+std::vector<FieldInfo> extra_fields<EnvConfig>();
 
 /// Returns all fields that a section of this kind may have, whatever `base` it has.
 template <class C>

@@ -88,6 +88,21 @@ void choose_responses(const std::vector<double>& place, std::uint32_t count, std
   for (std::size_t rank = 0; rank < order.size(); ++rank) which[order[rank]] = chosen[rank];
 }
 
+// Gives the responses of a prompt the features that were drawn for it so that a larger e goes to a response of higher quality. `place`: e.
+void sort_features(BanditWorld& w, int prompt, const std::vector<double>& place, const std::uint16_t* quality) {
+  std::vector<std::uint32_t> by_place(place.size()), by_quality;
+  std::iota(by_place.begin(), by_place.end(), 0u);
+  by_quality = by_place;
+  std::stable_sort(by_place.begin(), by_place.end(), [&](auto a, auto b) { return place[a] < place[b]; });
+  std::stable_sort(by_quality.begin(), by_quality.end(), [&](auto a, auto b) { return quality[a] < quality[b]; });
+  float* block = &w.feature[static_cast<std::size_t>(prompt) * w.features * w.width];
+  std::vector<float> drawn(place.size());
+  for (int f = 0; f < w.features; ++f, block += w.width) {
+    std::copy(block, block + drawn.size(), drawn.begin());
+    for (std::size_t rank = 0; rank < place.size(); ++rank) block[by_quality[rank]] = drawn[by_place[rank]];
+  }
+}
+
 bool asked_to_stop(const std::atomic<bool>* stop) { return stop && stop->load(std::memory_order_relaxed); }
 
 // Draws the features X and a hidden direction v. Returns X v of all responses, standardised: the part of e that features explain. Stores X
@@ -186,15 +201,17 @@ BanditWorld make_bandit(const BanditConfig& config, const WorldSource& source, s
       place[a] = rest * residual.next();
       if (!signal.empty()) place[a] += explained * signal[static_cast<std::size_t>(p) * place.size() + a];
     }
+    const std::uint16_t* drawn = source.drawn ? source.drawn->data() + static_cast<std::size_t>(p) * place.size() : nullptr;
+    if (drawn != nullptr && w.features > 0) sort_features(w, p, place, drawn);
     if (source.responses) choose_responses(place, quality.count(), key, static_cast<std::uint32_t>(p), which);
     double best = 0, sum = 0;
     Words4 hacks{};
     for (int a = 0; a < w.actions; ++a) {
       const std::size_t cell = static_cast<std::size_t>(p) * w.width + a;
       const auto at = static_cast<std::size_t>(a);
-      double q = quality.at(place[at], which[at], w.distribution.empty() ? nullptr : &w.distribution[cell]);
+      double q = drawn != nullptr ? drawn[at] / 16.0 : quality.at(place[at], which[at], w.distribution.empty() ? nullptr : &w.distribution[cell]);
       if (a % 4 == 0) hacks = draw(key, Purpose::world_hack, 0, static_cast<std::uint32_t>(p), static_cast<std::uint32_t>(a / 4));
-      if (static_cast<double>(hacks.x[a % 4]) * 0x1p-32 < profile.hack_share) {
+      if (static_cast<double>(hacks.x[a % 4]) * 0x1p-32 < profile.hack_share && drawn == nullptr) {
         w.hack[cell] = 1;
         q = clip(q - profile.hack_penalty, 1.0, w.levels);
         if (w.features > 0) w.feature[static_cast<std::size_t>(p) * w.features * w.width + a] += 1.0f;

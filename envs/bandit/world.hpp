@@ -21,6 +21,7 @@ struct WorldSource {
   std::shared_ptr<const QualityCurve> curve;         ///< quality as a function of the place on a latent scale; null without one
   double prompt_share = 0;                           ///< LatentScale::prompt_share of that scale
   std::shared_ptr<const ScoredResponses> responses;  ///< responses of a file; null without one
+  std::shared_ptr<const std::vector<std::uint16_t>> drawn;  ///< [P][A] true quality in 1/16 level, drawn from what scores say of it; null: none is
   WorldSource(WorldProfile numbers = {}) : profile(numbers) {}
 };
 
@@ -45,6 +46,7 @@ struct BanditWorld {
 /// True quality is, by source:
 ///   profile: clip(b + s e, 1, K); latent scale: quality_at(sqrt(prompt_share) b + sqrt(1 - prompt_share) e), b ~ N(0, 1)
 ///   file: b ~ N(0, 1) chooses the file's prompt; a response with larger e gets a better response of that prompt
+///   drawn: as it is given; of the features that were drawn for a prompt, a better response gets those with larger e
 BanditWorld make_bandit(const BanditConfig& config, const WorldSource& source, std::uint64_t key, bool with_features,
                         const std::atomic<bool>* stop = nullptr);
 

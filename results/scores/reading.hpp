@@ -32,6 +32,10 @@ std::optional<ScoreScale> parse_scale(std::string_view text);
 /// the least to the greatest by the largest step that meets all. `found` itself where no such grid has at most most_levels values.
 std::vector<double> scale_of_scores(const std::vector<double>& found);
 
+/// The level 1..K of a reward on a scale [K], increasing; 0 if it is not on it. A reward that differs from a value by rounding alone (1e-4 of
+/// the step to its neighbour) is that value.
+int level_on(std::span<const double> scale, double reward);
+
 /// "1..6", "0..10 by 0.5", or the values themselves: "0, 0.3, 7".
 std::string scale_text(const std::vector<double>& values);
 

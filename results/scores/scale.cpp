@@ -18,6 +18,7 @@ namespace odrpo {
 namespace {
 
 constexpr double most_whole = 1e15;  // below 2^53
+constexpr double rounding_of_step = 1e-4;  // of the distance between neighbouring levels
 
 /// Numbers as whole multiples of 10^-d; empty where no d <= 9 makes them exact.
 struct Decimals {
@@ -81,6 +82,17 @@ std::vector<double> scale_of_scores(const std::vector<double>& found) {
   for (const std::int64_t n : d.whole) step = std::gcd(step, n - d.whole.front());
   std::vector<double> values = grid(d.whole.front(), d.whole.back(), step, d.unit);
   return values.empty() ? found : values;
+}
+
+int level_on(std::span<const double> scale, double reward) {
+  if (scale.size() == 0 || reward != reward) return 0;
+  const std::size_t above = static_cast<std::size_t>(std::lower_bound(scale.begin(), scale.end(), reward) - scale.begin());
+  for (const std::size_t i : {above, above - 1}) {
+    if (i >= scale.size()) continue;
+    const double step = scale.size() == 1 ? std::fabs(scale[i]) : i == 0 ? scale[1] - scale[0] : scale[i] - scale[i - 1];
+    if (std::fabs(reward - scale[i]) <= rounding_of_step * step) return static_cast<int>(i) + 1;
+  }
+  return 0;
 }
 
 std::string scale_text(const std::vector<double>& values) {

@@ -15,7 +15,6 @@
 namespace odrpo {
 namespace {
 
-constexpr double rounding_of_step = 1e-4;  // of the distance between neighbouring levels
 constexpr int usual_group = 64;            // tables are made for groups up to this size; larger ones are computed without
 
 bool is_present(double reward) { return reward == reward; }
@@ -38,17 +37,6 @@ std::string refusal_of(const EstimatorConfig& config, std::span<const double> sc
 bool reads_levels(const EstimatorConfig& config) {
   const Basis basis = row_of(config.form).basis;
   return basis == Basis::level || basis == Basis::bit || config.form == Form::bnpo;
-}
-
-int level_on(std::span<const double> scale, double reward) {
-  if (scale.size() == 0 || !is_present(reward)) return 0;
-  const std::size_t above = static_cast<std::size_t>(std::lower_bound(scale.begin(), scale.end(), reward) - scale.begin());
-  for (const std::size_t i : {above, above - 1}) {
-    if (i >= scale.size()) continue;
-    const double step = scale.size() == 1 ? std::fabs(scale[i]) : i == 0 ? scale[1] - scale[0] : scale[i] - scale[i - 1];
-    if (std::fabs(reward - scale[i]) <= rounding_of_step * step) return static_cast<int>(i) + 1;
-  }
-  return 0;
 }
 
 GroupAdvantages::GroupAdvantages(const EstimatorConfig& config, std::span<const double> scale, int largest)

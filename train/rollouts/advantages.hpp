@@ -7,16 +7,13 @@
 
 #include "estimators/batch.hpp"
 #include "estimators/estimator.hpp"
+#include "results/scores/reading.hpp"
 #include "results/scores/rollouts/rollouts.hpp"
 
 namespace odrpo {
 
 /// True for forms that read levels (Basis::level, Basis::bit, and bnpo, which reads where a score lies on its scale). They need a scale.
 bool reads_levels(const EstimatorConfig& config);
-
-/// The level 1..K of a reward on a scale [K], increasing; 0 if it is not on it. A reward that differs from a value by rounding alone (1e-4 of
-/// the step to its neighbour) is that value.
-int level_on(std::span<const double> scale, double reward);
 
 /// Advantages of groups under one estimator, groups of any size up to `largest`, missing rewards (NaN) left out and given 0.
 /// Forms of rewards read rewards as they are, as a trainer does. Forms of levels read levels of the scale, which are worth its values.

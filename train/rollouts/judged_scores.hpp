@@ -4,7 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "train/rollouts/judged.hpp"
+#include "results/scores/rollouts/rollouts.hpp"
+#include "train/rollouts/judged_numbers.hpp"
 
 namespace odrpo {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "train/rollouts/judged.hpp"
+#include "train/rollouts/judged_numbers.hpp"
 
 namespace odrpo {
 

@@ -12,6 +12,7 @@
 #include "policies/softmax/policy.hpp"
 #include "train/run_record.hpp"
 #include "train/worlds/posterior_model.hpp"
+#include "train/worlds/rollout_world.hpp"
 
 namespace odrpo {
 namespace {
@@ -34,7 +35,9 @@ std::optional<BanditProblem> make_bandit_problem(const RunSpec& spec, RunCache& 
   problem.spec = &spec;
   problem.isa = isa;
   problem.world = cache.world(world_key, [&]() -> std::shared_ptr<const BanditWorld> {
-    auto world = std::make_shared<const BanditWorld>(make_bandit(spec.env.bandit, resolve_source(spec.env.bandit, spec.rater), spec.run_key, features, &stop));
+    WorldSource source = resolve_source(spec.env.bandit, spec.rater);
+    if (spec.judge) source.drawn = draw_rollout_world(spec.env.bandit, *spec.judge, spec.run_key);
+    auto world = std::make_shared<const BanditWorld>(make_bandit(spec.env.bandit, source, spec.run_key, features, &stop));
     return stop ? nullptr : world;
   });
   if (!problem.world) return std::nullopt;
