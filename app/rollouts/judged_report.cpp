@@ -117,6 +117,7 @@ PageTable judged_table(const JudgedRollouts& j) {
                           j.judge, scale_text(j.values), printable_line(j.column), counted(j.scores, "answer"), counted(j.groups, "group"), counted(j.prompts, "prompt"), j.draws),
               "turned: share of the answers with advantage A and T not 0 whose signs differ; pairs: share of the pairs of a group that A orders otherwise than T, equal A count half; cosine: sum A T / "
               "sqrt(sum A^2 sum T^2) over all groups, where dead ones add 0 above"};
+  t.legend.push_back(j.prompts < 10 ? "fewer than ten prompts: no intervals" : fmt::format("[ ]: percentiles of {} resamples of the prompts, each with one of the draws of their qualities", j.resamples));
   for (const std::string& line : caveats(j)) t.legend.push_back(line);
   for (const JudgedEstimator& e : j.estimators)
     if (!e.refusal.empty()) t.legend.push_back(fmt::format("{} is left out: {}", estimator_text(e.config), e.refusal));

@@ -62,13 +62,13 @@ NumberRows last_groups(const Rollouts& dump, std::span<const double> scale, int 
     }
     if (levels.size() >= 2) of_prompt[group.prompt] = std::move(levels);
   }
-  if (off > 0) throw Failure(Exit::bad_input, first_off + (off > 1 ? fmt::format("; nor are {} other rewards", off - 1) : "") + "; `scale` states another one");
+  if (off > 0) throw Failure(Exit::bad_input, fmt::format("{} ({} off it in all); `scale` states another one", first_off, counted(off, "reward")));
   NumberRows groups;
   for (auto& levels : of_prompt)
     if (!levels.empty()) groups.push_back(std::move(levels));
-  if (groups.size() < 2) fail(Exit::bad_input, "{}:1:1: error: {} of this dump have a group with two scores: a world needs two prompts", file, counted(groups.size(), "prompt"));
+  if (groups.size() < 2) fail(Exit::bad_input, "{}:1:1: error: {} with a group of two scores or more, and a world needs two", file, counted(groups.size(), "prompt"));
   if (groups.size() < of_prompt.size())
-    notes.push_back(fmt::format("{}: {} of {} have no group with two scores, and are left out", file, of_prompt.size() - groups.size(), counted(of_prompt.size(), "prompt")));
+    notes.push_back(fmt::format("{}: without a group of two scores or more, and left out: {} of {}", file, of_prompt.size() - groups.size(), counted(of_prompt.size(), "prompt")));
   return groups;
 }
 
@@ -102,7 +102,8 @@ NumberRows read_dump(const Node& rollouts, const Node& section, const RaterConfi
       fail(Exit::bad_input, "{}:1:1: error: this dump has {} rewards ({}): `reward` says which one is the judge's", path, dump.columns(), joined(dump.reward_names, [](const std::string& name) { return name; }));
     return last_groups(dump, scale, lowest_score(judge), reading.notes, shown(path, 4096));
   } catch (const Failure& failure) {
-    add_inside(rollouts, label, failure, false, reading);
+    if (failure.code == Exit::io) reading.files.add_file(rollouts.place, failure.code, fmt::format("`{}`: {}", label, failure.what()));
+    else add_inside(rollouts, label, failure, false, reading);
   }
   return {};
 }

@@ -5,6 +5,7 @@
 
 #include "kernels/math.hpp"
 #include "kernels/system/fail.hpp"
+#include "kernels/system/text.hpp"
 #include "results/scores/csv.hpp"
 #include "results/scores/reading.hpp"
 #include "train/rollouts/advantages.hpp"
@@ -54,9 +55,9 @@ JudgedScores judged_scores(const Rollouts& rollouts, const JudgedOptions& o, int
     heard.known.push_back(known);
   }
   if (off > 0) {
-    fail(Exit::bad_input, "{}: error: {} of column \"{}\" is not on the scale {} of the judge {}{}; --judge-scale states another scale",
+    fail(Exit::bad_input, "{}: error: {} of column \"{}\" is not on the scale {} of the judge {} ({} off it in all); --judge-scale states another scale",
          place_text(rollouts, first_off), exact_text(rollouts.rewards[first_off * columns + o.column]), rollouts.reward_names[o.column],
-         scale_text(o.judge.values), o.judge.name, off > 1 ? fmt::format(", nor are {} other scores", off - 1) : "");
+         scale_text(o.judge.values), o.judge.name, counted(off, "score"));
   }
   for (const RolloutGroup& g : rollouts.groups) {
     const auto levels = heard.levels_of(g);

@@ -247,7 +247,7 @@ TEST_CASE("judges and scores that cannot be used are refused") {
     return "";
   };
   CHECK(refusal(dump({{1, 2}, {0.5, 3, 9}}), asked()) ==
-        "dump.jsonl:3: error: 0.5 of column \"reward\" is not on the scale 1..3 of the judge judge.toml, nor are 1 other scores; --judge-scale states another scale");
+        "dump.jsonl:3: error: 0.5 of column \"reward\" is not on the scale 1..3 of the judge judge.toml (2 scores off it in all); --judge-scale states another scale");
   CHECK(refusal(dump({{1, missing}}), asked()) == "--judge: no group of this dump has two scores of column \"reward\"");
   JudgedOptions o = asked();
   o.judge.rater.aggregate = Aggregate::expected;
