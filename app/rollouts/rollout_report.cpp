@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t most_level_rows = 12, level_bands = 10;
 
-std::string value(double x, int decimals) { return fixed_text(x, decimals); }
+std::string value(double x, int decimals) { return std::fabs(x) < 1e5 ? fixed_text(x, decimals) : fmt::format("{:.3g}", x); }
 std::string with_interval(const Estimate& e, int decimals, double times = 1) {
   if (std::isnan(e.value)) return "n/a";
   const std::string text = value(times * e.value, decimals);
