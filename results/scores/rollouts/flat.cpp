@@ -274,7 +274,7 @@ bool FlatReader::State::add_row(const Source& source, ScoreTexts& scores, CsvErr
   }
   if (source.field[completion_at] != no_column) {
     const DumpCell* cell = source.cell(source.field[completion_at]);
-    if (cell != nullptr && source.field[length_at] == no_column) row.length = cell->words;
+    if (cell != nullptr && source.field[length_at] == no_column && cell->kind >= Kind::text) row.length = cell->words;
     if (cell != nullptr && format == RolloutFormat::trl) row.identity = cell->hash;
   }
   for (std::size_t c = 0; c < source.reward.size(); ++c) {
@@ -299,22 +299,16 @@ bool FlatReader::State::add_row(const Source& source, ScoreTexts& scores, CsvErr
 
 void FlatReader::State::add_waiting(const TextView& text) {
   if (waiting_.empty()) return;
-  std::vector<std::size_t> sizes = sizes_by_common_beginning(common_, waiting_.size());
-  if (const auto n = static_cast<std::size_t>(rows.how.group_size); n > 0) {
-    sizes.assign((waiting_.size() + n - 1) / n, n);
-    sizes.back() = waiting_.size() - n * (sizes.size() - 1);
-  } else if (std::any_of(sizes.begin(), sizes.end(), [&](std::size_t size) { return size != sizes[0]; })) {
+  const std::size_t size = rows.how.group_size > 0 ? static_cast<std::size_t>(rows.how.group_size) : size_by_common_beginning(common_);
+  if (size == 0) {
     const std::string_view by = rows.how.scores.columns.named_by;
     fail(Exit::bad_input, "{}:1:1: error: where a prompt's rows begin cannot be told: by their common beginnings the groups would have different sizes{}", text.name,
          by.empty() ? "" : fmt::format("; {} says how many completions a group has", by == "--" ? "--group-size" : fmt::format("{}group_size", by)));
   }
-  std::size_t row = 0;
-  for (std::size_t group = 0; group < sizes.size(); ++group) {
-    const std::string prompt = fmt::format("{}/{}", waiting_[row].row.step, group + 1);
-    for (std::size_t i = 0; i < sizes[group]; ++i, ++row) {
-      waiting_[row].row.prompt = prompt;
-      rows.add(waiting_[row].row, waiting_[row].rewards);
-    }
+  for (std::size_t i = 0; i < waiting_.size(); ++i) {
+    const std::string prompt = fmt::format("{}/{}", waiting_[i].row.step, i / size + 1);
+    waiting_[i].row.prompt = prompt;
+    rows.add(waiting_[i].row, waiting_[i].rewards);
   }
   waiting_.clear(), common_.clear(), content_.clear();
 }
@@ -440,6 +434,8 @@ Rollouts FlatReader::State::finish() {
     if (!others.empty()) rows.note(fmt::format("no columns of rewards, since they hold other values than numbers: {}{}", others, named));
     if (!whole.empty()) rows.note(fmt::format("no columns of rewards, since they hold whole numbers without a point, which log_extra writes: {}{}", whole, named));
   }
+  if (rows.out.length_unit == LengthUnit::words && std::none_of(rows.out.length.begin(), rows.out.length.end(), [](double words) { return words > 1; }))
+    rows.out.length.clear(), rows.out.length_unit = LengthUnit::none;  // ids of responses
   const auto left_out = [&](std::size_t n, std::string_view why) {
     if (n > 0) rows.note(fmt::format("{} left out: {}", counted(n, "row"), why));
   };
