@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # `rollouts analyze` and `rollouts estimate` against formulas of this script's own, on random dumps: groups of unequal size and of one, missing rewards, ties,
 # several scales; and advantages that trainers logged, whose convention, whitening and weights of rewards must be found.
-# Usage: analyze_test.py PROGRAM tests/golden/verl_advantages.csv
-import csv, json, math, random
+# Usage: analyze_test.py PROGRAM tests/golden/verl_advantages.csv tests/results/scores/rollouts/dumps
+import csv, json, math, os, random
 
 import checks
 from checks import call, check, checked, near
@@ -247,6 +247,14 @@ for column, (word, system) in EXPECTED.items():
     check((best["whitening"] is not None) == (column == "reinforce_plus_plus_baseline"), f"{column}: {best}")
     if column == "reinforce_plus_plus_baseline":
         check(best["whitening"]["unit"] == "token" and best["whitening"]["ddof"] == 1 and len(names) == 1, f"{column}: {logged['fits']}")
+
+# TRL's own trainer (float32), whose dumps have two rewards without their weights, 1 and 1/2
+for name, word, groups in (("group", "grpo", 12), ("none", "reinforce", 12), ("twice", "grpo", 8), ("three-iterations", "reinforce", 4), ("equal-prompts", "grpo", 16)):
+    found = json.loads(call("rollouts", "analyze", os.path.join(checks.paths[1], f"trl-{name}.jsonl"), "--json"))
+    best = found["logged"]["fits"][0]
+    check((best["estimator"], best["compat"], best["fitting"], best["groups"], best["whitening"]) == (word, "trl", groups, groups, None), f"{name}: {best}")
+    check({f["compat"] for f in found["logged"]["fits"]} == {"trl", "gdpo"} or word == "reinforce", f"{name}: {found['logged']['fits']}")
+    check(best["largest_difference"] < 2e-6 and found["weights"] == [1, 0.5], f"{name}: {best}, {found['weights']}")
 
 # weights of several rewards, missing ones, found up to a factor; and a group that does not fit
 def two_rewards(convention, weights=(1.0, 0.5), spoil=None):
