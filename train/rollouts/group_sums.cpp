@@ -71,7 +71,8 @@ void GroupSums::add(const RolloutGroup& group, std::size_t period, std::span<dou
   sum(PeriodSum::groups) += 1, sum(PeriodSum::mean) += mean, sum(PeriodSum::mean_square) += mean * mean;
   step.rows += static_cast<std::int64_t>(present_.size()), step.mean += total;
   const double low = rewards_.scale.empty() ? rewards_.least : rewards_.scale.front(), high = rewards_.scale.empty() ? rewards_.most : rewards_.scale.back();
-  bin_ = high > low ? std::clamp(static_cast<int>((mean - low) / (high - low) * difficulty_bins), 0, difficulty_bins - 1) : 0;
+  const double difficulty = high > low ? (mean - low) / (high - low) : 0;
+  bin_ = difficulty >= 1 ? difficulty_bins - 1 : difficulty > 0 ? static_cast<int>(difficulty * difficulty_bins) : 0;
   if (present_.size() < 2) return;
   ++counts.compared, counts.of_three += present_.size() > 2, ++step.compared;
   std::sort(levels_.begin(), levels_.end());

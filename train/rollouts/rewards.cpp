@@ -64,8 +64,10 @@ RolloutRewards rewards_of(const Rollouts& rollouts, std::span<const double> weig
   r.weights.assign(weights.begin(), weights.end());
   r.reward = rollouts.total(weights);
   double present = 0;
-  for (const double x : r.reward) {
+  for (std::size_t row = 0; row < r.reward.size(); ++row) {
+    const double x = r.reward[row];
     if (!is_there_reward(x)) continue;
+    if (!(std::fabs(x) <= most_level_value)) throw Failure(Exit::bad_input, fmt::format("{}:1: error: the reward {} is beyond {}", place_text(rollouts, row), x, most_level_value));
     r.least = present == 0 ? x : std::min(r.least, x);
     r.most = present == 0 ? x : std::max(r.most, x);
     ++present;
