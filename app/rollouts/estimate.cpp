@@ -99,8 +99,8 @@ void write_rows(const RolloutInput& in, const std::vector<std::string>& names, c
       if (csv) fmt::format_to(to, "{},{},{},{},{},{}", files[at.file], at.line, g.step, prompt, i, csv_number(in.rewards.reward[row]));
       else fmt::format_to(to, R"({{"file":{},"line":{},"step":{},"prompt":{},"row":{},"reward":{})", files[at.file], at.line, g.step, prompt, i, json_value(in.rewards.reward[row]));
       for (std::size_t c = 0; c < columns.size(); ++c) {
-        if (csv) fmt::format_to(to, ",{}", columns[c][row]);
-        else fmt::format_to(to, ",{}:{}", keys[c], columns[c][row]);
+        if (csv) fmt::format_to(to, ",{}", columns[c][row] + 0.0);
+        else fmt::format_to(to, ",{}:{}", keys[c], columns[c][row] + 0.0);  // no -0
       }
       if (logged && csv) fmt::format_to(to, ",{}", csv_number(r.advantage[row]));
       if (logged && !csv) fmt::format_to(to, ",\"logged\":{}", json_value(r.advantage[row]));

@@ -10,6 +10,7 @@
 #include "estimators/compat.hpp"
 #include "kernels/system/fail.hpp"
 #include "train/rollouts/advantages.hpp"
+#include "train/rollouts/rollout_analysis.hpp"
 
 namespace odrpo::app {
 
@@ -76,6 +77,8 @@ RolloutInput read_rollout_input(const RolloutOptions& o, bool explain) {
   const ScaleChoice scale = scale_choice(o);
   RolloutInput in;
   in.rollouts = read_rollouts(o.paths, how);
+  if (const int largest = largest_group(in.rollouts); largest > most_scores)
+    fail(Exit::limits, "a group of {} completions: at most {} are compared with each other", largest, most_scores);
   const std::size_t columns = in.rollouts.columns();
   const bool open = columns > 1 && in.rollouts.weights.empty();  // nobody says how rewards are weighted
   if (!in.rollouts.advantage.empty() && (explain || open)) in.logged = explain_logged(in.rollouts, scale);

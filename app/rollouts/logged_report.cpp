@@ -17,7 +17,8 @@ constexpr std::size_t most_fits_listed = 12, most_groups_listed = 20;
 
 /// The formula under the convention, and the whitening after it.
 std::string parameters_of_fit(const LoggedConvention& l) {
-  const std::string formula = estimator_formula(l.config);
+  std::string formula = estimator_formula(l.config);
+  formula = formula.substr(0, formula.rfind(" ["));  // the system, which is named before
   return l.whitening.on ? fmt::format("{}; whitened{}: {}", formula, l.by_system ? " as the system does" : "", whitening_text(l.whitening)) : formula;
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t most_level_rows = 12, level_bands = 10;
 
-std::string value(double x, int decimals) { return fixed_text(x, decimals); }
+std::string value(double x, int decimals) { return std::fabs(x) < 1e5 ? fixed_text(x, decimals) : fmt::format("{:.3g}", x); }
 std::string with_interval(const Estimate& e, int decimals, double times = 1) {
   if (std::isnan(e.value)) return "n/a";
   const std::string text = value(times * e.value, decimals);
@@ -28,12 +28,12 @@ std::string period_name(const RolloutAnalysis& a, std::size_t p) { return p + 1 
 /// More decimals for rewards of a small range.
 int reward_decimals(const RolloutAnalysis& a) { return a.high - a.low >= 5 ? 2 : 3; }
 
-/// The widest half interval of a list, as text; "n/a" where nothing has an interval.
-std::string widest_half(const std::vector<Estimate>& list, int decimals, double times = 1) {
+/// "half intervals up to 0.05": the widest of a list; "without intervals" where nothing has one.
+std::string half_intervals(const std::vector<Estimate>& list, int decimals, double times = 1) {
   double widest = -1;
   for (const Estimate& e : list)
     if (!std::isnan(e.lo)) widest = std::max(widest, times * (e.hi - e.lo) / 2);
-  return widest < 0 ? "n/a" : value(widest, decimals);
+  return widest < 0 ? "without intervals" : "half intervals up to " + value(widest, decimals);
 }
 
 PageTable training_table(const RolloutAnalysis& a) {
@@ -100,9 +100,9 @@ PageTable agreement_table(const RolloutAnalysis& a) {
       t.rows.back().push_back(e == f ? "-" : e < f ? value(a.statistics.cosine[a.pair(e, f)].value, 2) : value(100 * a.statistics.turned[a.pair(f, e)].value, 1));
   }
   std::int64_t fewest = a.nonzero.empty() ? 0 : *std::min_element(a.nonzero.begin(), a.nonzero.end());
-  t.legend = {fmt::format("above -: cosine of the vectors of all advantages, sum A B / sqrt(sum A^2 sum B^2), {} groups, half intervals up to {}; below: share of rows in which A and B "
-                          "have opposite signs, of those where neither is 0 ({} rows or more), half intervals up to {}",
-                          a.periods.back().groups, widest_half(a.statistics.cosine, 2), fewest, widest_half(a.statistics.turned, 1, 100))};
+  t.legend = {fmt::format("above -: cosine of the vectors of all advantages, sum A B / sqrt(sum A^2 sum B^2), {} groups, {}; below: share of rows in which A and B "
+                          "have opposite signs, of those where neither is 0 ({} rows or more), {}",
+                          a.periods.back().groups, half_intervals(a.statistics.cosine, 2), fewest, half_intervals(a.statistics.turned, 1, 100))};
   return t;
 }
 
@@ -120,8 +120,8 @@ PageTable leverage_table(const RolloutAnalysis& a) {
     for (std::size_t b = 0; b < difficulty_bins; ++b) t.rows.back().push_back(value(100 * a.statistics.weight[e * difficulty_bins + b].value, 1));
   }
   t.legend = {fmt::format("leverage: share of sum A^2 that the largest |A| of each group carries; columns: share of sum |A| that groups with this mean reward carry (each from its first number to below "
-                          "its last), half intervals up to {}; groups: their number",
-                          widest_half(a.statistics.weight, 1, 100))};
+                          "its last), {}; groups: their number",
+                          half_intervals(a.statistics.weight, 1, 100))};
   return t;
 }
 
@@ -139,8 +139,8 @@ PageTable rms_table(const RolloutAnalysis& a) {
     }
   }
   const PeriodCounts& all = a.periods.back();
-  t.legend = {fmt::format("sqrt(mean A^2) over {} rows with a reward, before any whitening, half intervals up to {}; -: the system has no such form", all.rows - all.missing,
-                          widest_half(a.statistics.rms, 3))};
+  t.legend = {fmt::format("sqrt(mean A^2) over {} rows with a reward, before any whitening, {}; -: the system has no such form", all.rows - all.missing,
+                          half_intervals(a.statistics.rms, 3))};
   return t;
 }
 
@@ -188,7 +188,7 @@ ReportPage rollouts_page(const RolloutReport& r) {
     for (const std::string& note : *list) page.heading.push_back("note: " + printable_line(note));
   if (a.units < 2) page.heading.push_back("One prompt: nothing has an interval.");
   else
-    page.heading.push_back(fmt::format("[ ] 95 % intervals: bootstrap over prompts{}, expanded BCa, {} resamples, seed {}", a.units < in.prompts.size() ? fmt::format(" ({} groups of them)", a.units) : "",
+    page.heading.push_back(fmt::format("[ ] 95 % intervals: bootstrap over prompts{}, expanded BCa, {} resamples, seed {}; none where no resample differs", a.units < in.prompts.size() ? fmt::format(" ({} groups of them)", a.units) : "",
                                        r.resamples, r.seed));
   const bool levels = !rewards.scale.empty();
   page.tables.push_back(training_table(a));

@@ -135,17 +135,21 @@ std::size_t common_beginning(std::string_view a, std::string_view b) {
   return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
 }
 
-std::vector<std::size_t> sizes_by_common_beginning(std::span<const std::size_t> common, std::size_t rows) {
-  std::vector<std::size_t> order(common.begin(), common.end()), sizes;
-  std::sort(order.begin(), order.end());
-  std::size_t border = 0, widest = 0;
-  for (std::size_t i = 1; i < order.size(); ++i)
-    if (order[i] - order[i - 1] > widest) widest = order[i] - order[i - 1], border = order[i];
-  for (std::size_t i = 0; i < rows; ++i) {
-    if (i == 0 || common[i - 1] < border) sizes.push_back(0);
-    ++sizes.back();
+std::size_t size_by_common_beginning(std::span<const std::size_t> common) {
+  const std::size_t rows = common.size() + 1;
+  if (std::all_of(common.begin(), common.end(), [&](std::size_t n) { return n == common[0]; })) return rows;
+  std::size_t best = 0, margin = 0;
+  for (std::size_t size = 2; 2 * size <= rows; ++size) {
+    if (rows % size != 0) continue;
+    const auto within = [&](std::size_t group) { return *std::min_element(&common[group * size], &common[group * size + size - 1]); };
+    std::size_t least = std::string::npos;  // how much less rows of two groups share than those of each
+    for (std::size_t group = 1; group < rows / size; ++group) {
+      const std::size_t shared = std::min(within(group - 1), within(group)), between = common[group * size - 1];
+      least = std::min(least, shared > between ? shared - between : 0);
+    }
+    if (least > margin) best = size, margin = least;
   }
-  return sizes;
+  return best;
 }
 
 }  // namespace odrpo

@@ -54,8 +54,9 @@ std::optional<std::pair<std::string, long>> rollout_of(const std::string& uid);
 /// Bytes that both texts begin with.
 std::size_t common_beginning(std::string_view a, std::string_view b);
 
-/// The sizes of groups of rows that follow each other and whose texts begin with that of their prompt, as NeMo RL writes them. `common`: [rows - 1] bytes
-/// that each row has in common with the next one. A group begins where that is less than the widest gap among these numbers.
-std::vector<std::size_t> sizes_by_common_beginning(std::span<const std::size_t> common, std::size_t rows);
+/// The size of groups of rows that follow each other and whose texts begin with that of their prompt, as NeMo RL writes them. `common`: [rows - 1] bytes that
+/// each row has in common with the next one. Rows of two groups have less in common than the rows of each of them; of several sizes for which that holds, the one
+/// for which they have least. 0 where there is none.
+std::size_t size_by_common_beginning(std::span<const std::size_t> common);
 
 }  // namespace odrpo

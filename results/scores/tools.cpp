@@ -299,7 +299,6 @@ void Reader::verl() {
 }
 
 void Reader::nemo_rl() {
-  // rows of a prompt follow each other and begin with its text: a new one begins where less than usual is common with the row before
   std::size_t groups = 0, least = 0, most = 0;
   const std::string reward = key("rewards");
   for (const ToolText& text : texts_) {
@@ -307,18 +306,16 @@ void Reader::nemo_rl() {
     for (const ToolItem& item : text.items) content.push_back(text_of(only_element(member(item.json, {"content"}))));
     std::vector<std::size_t> common;
     for (std::size_t i = 1; i < content.size(); ++i) common.push_back(common_beginning(content[i - 1], content[i]));
-    const std::vector<std::size_t> sizes = sizes_by_common_beginning(common, content.size());
-    std::size_t row = 0;
-    for (std::size_t group = 0; group < sizes.size(); ++group)
-      for (std::size_t i = 0; i < sizes[group]; ++i, ++row)
-        add({fmt::format("{}/{}", texts_.size() > 1 ? text.name : "0", group + 1), std::to_string(i + 1), "", "",
-             score_of(only_element(member(text.items[row].json, {reward.c_str()}))), text.items[row].line});
-    if (!std::all_of(sizes.begin(), sizes.end(), [&](std::size_t n) { return n == sizes[0]; }))
+    if (content.empty()) continue;
+    const std::size_t size = size_by_common_beginning(common);
+    if (size == 0)
       fail(Exit::bad_input, "{}: where a prompt's rows begin cannot be told: by their common beginnings the groups would have different sizes; write the prompt's id, the answer's id and the score into JSON lines, and name them by --prompt, --response and --score",
            text.name);
-    if (sizes.empty()) continue;
-    least = groups == 0 ? sizes[0] : std::min(least, sizes[0]), most = std::max(most, sizes[0]);
-    groups += sizes.size();
+    for (std::size_t i = 0; i < content.size(); ++i)
+      add({fmt::format("{}/{}", texts_.size() > 1 ? text.name : "0", i / size + 1), std::to_string(i % size + 1), "", "",
+           score_of(only_element(member(text.items[i].json, {reward.c_str()}))), text.items[i].line});
+    least = groups == 0 ? size : std::min(least, size), most = std::max(most, size);
+    groups += content.size() / size;
   }
   const std::string size = least == most ? std::to_string(most) : fmt::format("{} to {}", least, most);
   rows.notes.push_back(

@@ -2,6 +2,7 @@
 #include "train/rollouts/group_sums.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -15,9 +16,8 @@ constexpr double near_rewards = 0.05;     // of the range of the rewards: one le
 
 double over(double a, double b) { return b > 0 ? a / b : no_number; }
 
-/// Ranks 1..n, the mean of their places for equal values.
-void ranks(std::span<const double> values, std::vector<double>& out) {
-  static thread_local std::vector<std::uint32_t> order;
+/// Ranks 1..n, the mean of their places for equal values. `order` is a buffer.
+void ranks(std::span<const double> values, std::vector<std::uint32_t>& order, std::vector<double>& out) {
   order.resize(values.size());
   std::iota(order.begin(), order.end(), 0u);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return values[a] < values[b]; });
@@ -71,7 +71,8 @@ void GroupSums::add(const RolloutGroup& group, std::size_t period, std::span<dou
   sum(PeriodSum::groups) += 1, sum(PeriodSum::mean) += mean, sum(PeriodSum::mean_square) += mean * mean;
   step.rows += static_cast<std::int64_t>(present_.size()), step.mean += total;
   const double low = rewards_.scale.empty() ? rewards_.least : rewards_.scale.front(), high = rewards_.scale.empty() ? rewards_.most : rewards_.scale.back();
-  bin_ = high > low ? std::clamp(static_cast<int>((mean - low) / (high - low) * difficulty_bins), 0, difficulty_bins - 1) : 0;
+  const double difficulty = high > low ? (mean - low) / (high - low) : 0;
+  bin_ = difficulty >= 1 ? difficulty_bins - 1 : difficulty > 0 ? static_cast<int>(difficulty * difficulty_bins) : 0;
   if (present_.size() < 2) return;
   ++counts.compared, counts.of_three += present_.size() > 2, ++step.compared;
   std::sort(levels_.begin(), levels_.end());
@@ -110,21 +111,19 @@ void GroupSums::add_outlier(std::span<double> sums, std::size_t period) {
 }
 
 void GroupSums::add_length(std::span<double> sums, std::size_t period, PeriodCounts& counts) {
-  static thread_local std::vector<double> of_reward, of_length;
   const auto put = [&](PeriodSum first, const Products& p) {
     const std::size_t at = layout_.at(period, first);
     sums[at] += p.both, sums[at + 1] += p.first, sums[at + 2] += p.second;
   };
   counts.with_length += static_cast<std::int64_t>(length_.size());
   put(PeriodSum::length_reward, products_of(length_, long_reward_));
-  ranks(length_, of_length), ranks(long_reward_, of_reward);
-  put(PeriodSum::rank_length_reward, products_of(of_length, of_reward));
+  ranks(length_, order_, length_ranks_), ranks(long_reward_, order_, reward_ranks_);
+  put(PeriodSum::rank_length_reward, products_of(length_ranks_, reward_ranks_));
 }
 
 void add_agreement(const SumLayout& layout, std::span<const std::vector<double>> advantage, const RolloutGroup& group, int bin, std::span<double> sums) {
   const std::size_t estimators = advantage.size(), n = group.count;
-  static thread_local std::vector<double> zero;
-  zero.resize(estimators);
+  std::array<double, most_compared> zero;
   for (std::size_t e = 0; e < estimators; ++e) {
     const double* a = &advantage[e][group.first];
     double most = 0, size = 0, square = 0;

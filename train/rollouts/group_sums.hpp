@@ -1,5 +1,6 @@
 // Sums what rollout_analysis.hpp reports, prompt by prompt, so that a bootstrap over prompts needs no second pass over the rows.
 #pragma once
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -56,10 +57,12 @@ class GroupSums {
   const SumLayout& layout_;
   std::vector<double> present_, levels_;       // the group's rewards; increasing, as on the scale
   std::vector<double> long_reward_, length_;   // of rows with a length
+  std::vector<double> reward_ranks_, length_ranks_;
+  std::vector<std::uint32_t> order_;
   int bin_ = -1;
 };
 
-/// Adds the advantages [rows] of all estimators of one group: out[e] are those of estimator e.
+/// Adds the advantages of all estimators, at most most_compared, of one group. advantage[e]: [rows] those of estimator e.
 void add_agreement(const SumLayout& layout, std::span<const std::vector<double>> advantage, const RolloutGroup& group, int bin, std::span<double> sums);
 
 }  // namespace odrpo

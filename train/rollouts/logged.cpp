@@ -78,18 +78,18 @@ class Candidate {
   void add_group(Fitted& f, std::size_t index, const RolloutGroup& g, std::size_t begin, double of_step) {
     const double* logged = &rollouts_.advantage[begin + g.first];
     const auto rewards = std::span(rewards_.reward).subspan(begin + g.first, g.count);
-    double largest = 0, away = 0, known = 0, sum = 0;
+    double largest = 0, away = 0, known = 0, sum = 0, size = 0;
     for (std::size_t i = 0; i < g.count; ++i) {
       if (rewards[i] != rewards[i]) continue;
       if (logged[i] != logged[i]) return;
       const double made = made_[g.first + i];
       largest = std::max(largest, std::fabs(made)), known = std::max(known, std::fabs(logged[i]));
       away = std::max(away, std::fabs(made - logged[i]));
-      sum += std::fabs(made - logged[i]), f.size += std::fabs(logged[i]), ++n_;
+      sum += std::fabs(made - logged[i]), size += std::fabs(logged[i]);
     }
     if (std::all_of(rewards.begin(), rewards.end(), [](double r) { return r != r; })) return;
     ++f.fit.groups;
-    f.distance += sum;
+    f.distance += sum, f.size += size;
     const double tolerance = tolerance_of(rewards, f.fit.convention.whitening.on ? of_step : largest, rule_);
     if (away <= tolerance) {
       f.fit.largest = f.fit.fitting == 0 ? away : std::max(f.fit.largest, away);
@@ -105,7 +105,6 @@ class Candidate {
   Convention rule_;
   std::vector<RolloutGroup> local_;
   std::vector<double> raw_, made_;
-  std::int64_t n_ = 0;
 };
 
 /// Kinds of whitening that a convention may be followed by: none, the system's own, and those of suites.

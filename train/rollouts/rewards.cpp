@@ -64,8 +64,10 @@ RolloutRewards rewards_of(const Rollouts& rollouts, std::span<const double> weig
   r.weights.assign(weights.begin(), weights.end());
   r.reward = rollouts.total(weights);
   double present = 0;
-  for (const double x : r.reward) {
+  for (std::size_t row = 0; row < r.reward.size(); ++row) {
+    const double x = r.reward[row];
     if (!is_there_reward(x)) continue;
+    if (!(std::fabs(x) <= most_level_value)) throw Failure(Exit::bad_input, fmt::format("{}:1: error: the reward {} is beyond {}", place_text(rollouts, row), x, most_level_value));
     r.least = present == 0 ? x : std::min(r.least, x);
     r.most = present == 0 ? x : std::max(r.most, x);
     ++present;
@@ -81,10 +83,14 @@ RolloutRewards rewards_of(const Rollouts& rollouts, std::span<const double> weig
   if (choice.stated.empty()) find_scale(r, choice, present);
   else r.scale = choice.stated;
   const std::span<const double> levels = r.on_scale();
-  for (std::size_t row = 0; row < levels.size() && !r.scale.empty(); ++row) {
-    if (!is_there_reward(levels[row]) || level_on(r.scale, levels[row]) > 0) continue;
-    if (!choice.stated.empty())
-      throw Failure(Exit::bad_input, fmt::format("{}: the reward {} is off the scale: {}", place_text(rollouts, row), levels[row], scale_text(r.scale)));
+  std::int64_t off = 0;
+  std::size_t first = 0;
+  for (std::size_t row = 0; row < levels.size() && !r.scale.empty(); ++row)
+    if (is_there_reward(levels[row]) && level_on(r.scale, levels[row]) == 0 && off++ == 0) first = row;
+  if (off > 0 && !choice.stated.empty())
+    throw Failure(Exit::bad_input, fmt::format("{}:1: error: the reward {} is off the scale {}{}", place_text(rollouts, first), levels[first], scale_text(r.scale),
+                                               off > 1 ? fmt::format(", and so are {} more", off - 1) : ""));
+  if (off > 0) {
     r.scale.clear();
     r.no_scale = "rewards differ from a regular scale by more than rounding";
   }

@@ -32,7 +32,7 @@ struct RolloutRewards {
 };
 
 /// Sums the columns with these weights [columns] and finds the scale. An irregular set of rewards (no grid of at most most_levels) is a scale only if
-/// each of its values occurs four times on average. Failure bad_input for a reward off a stated scale, with its place; limits if no reward is there.
+/// each of its values occurs four times on average. Failure bad_input, with the place, for a reward off a stated scale or beyond most_level_value; limits if no reward is there.
 RolloutRewards rewards_of(const Rollouts& rollouts, std::span<const double> weights, const ScaleChoice& choice);
 
 /// "FILE:LINE" of a row.

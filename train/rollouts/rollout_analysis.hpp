@@ -14,8 +14,6 @@
 
 namespace odrpo {
 
-inline constexpr std::size_t most_compared = 24;  ///< estimators
-
 /// An estimator under a system's convention.
 struct EstimatorConvention {
   std::size_t estimator;

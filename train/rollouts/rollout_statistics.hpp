@@ -10,6 +10,7 @@ inline constexpr int difficulty_bins = 5;         ///< of a group's mean reward,
 inline constexpr int most_periods = 4;            ///< parts of the training with about equally many steps
 inline constexpr double outlier_distance = 0.4;   ///< of the scale: how far an outlier is from the nearest other reward of its group
 inline constexpr double most_beside = 0.25;       ///< of the scale: how far the others of such a group are apart at most, and one level at most
+inline constexpr std::size_t most_compared = 24;  ///< estimators
 
 /// Statistics of the rollouts, each a T: a number, or an Estimate. NaN where undefined.
 template <class T>

@@ -264,7 +264,14 @@ Rollouts DumpRows::finish() {
   }
   if (split_groups > 0) note(fmt::format("{} more than one group in a step: its rows are read as groups of {} in their order", split_groups == 1 ? "1 prompt has" : fmt::format("{} times a prompt has", split_groups), size));
   if (!std::is_sorted(final_order.begin(), final_order.end())) arrange(out.rewards, final_order, out.columns()), arrange(out.advantage, final_order), arrange(out.length, final_order), arrange(out.place, final_order);
-  for (std::uint32_t p = 0; p < prompts_.size(); ++p) out.prompts.emplace_back(prompts_.text(p));
+  // prompts in the order of groups
+  constexpr auto unused = static_cast<std::uint32_t>(-1);
+  std::vector<std::uint32_t> number(prompts_.size(), unused);
+  for (RolloutGroup& group : out.groups) {
+    std::uint32_t& n = number[group.prompt];
+    if (n == unused) n = static_cast<std::uint32_t>(out.prompts.size()), out.prompts.emplace_back(prompts_.text(group.prompt));
+    group.prompt = n;
+  }
   check_groups();
   return std::move(out);
 }

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
+#include <utility>
 
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/words.hpp"
@@ -61,7 +63,9 @@ Columns find_columns(const Profile& profile, const RolloutReading& how, const st
   const auto stands = [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
   const auto is_path = [&](const std::string& name) { return paths && name.find('.') != std::string::npos && name.find_first_of("*?") == std::string::npos; };
   const auto lacks = [&](const std::string& name, const std::string& hint) {
-    errors.add(line, 1, "no column " + shown_cell(name) + did_you_mean(name, names) + "; found " + listed_names(names) + hint);
+    std::vector<std::string> printable;
+    for (const std::string& other : names) printable.push_back(shown_list(other));
+    errors.add(line, 1, "no column " + shown_cell(name) + did_you_mean(name, printable) + "; found " + listed_names(names) + hint);
   };
   const std::string& by = std::string(how.scores.columns.named_by);
   const auto hint = [&](std::string_view word) { return by.empty() ? std::string() : "; " + by + std::string(word) + " says which one it is"; };
@@ -117,15 +121,19 @@ class FlatReader::State {
   Rollouts finish();
 
  private:
-  std::vector<bool> numbers, texts;  ///< [columns] does a column of rewards hold such?
+  std::vector<bool> numbers, fractions, texts;  ///< [columns] does a column of rewards hold numbers, those with a point, other values?
   template <class Source>
   bool add_row(const Source& source, ScoreTexts& scores, CsvErrors& errors);
   std::int64_t step_of(const DumpCell& cell, CellPlace at, CsvErrors& errors) const;
+  /// Adds a mistake where another file has the step, of a trainer that writes a file for each.
+  void check_step(std::int64_t step, long line, CsvErrors& errors);
   double number_in(const std::string& name, const DumpCell& cell, CellPlace at, ScoreTexts& scores, CsvErrors& errors, bool reward) const;
   const Profile& profile_;
   bool plain_;      ///< a number is its own score
   bool all_ = false;  ///< every column of numbers is a reward
   Columns columns_;
+  std::map<std::int64_t, std::uint32_t> file_of_step_;
+  std::pair<std::int64_t, std::uint32_t> last_step_{0, static_cast<std::uint32_t>(-1)};
   std::int64_t file_step_ = 0;  ///< of rows without a column of steps
   std::vector<double> rewards_;
   long differing_ = 0;  ///< rows whose tokens have different advantages
@@ -176,6 +184,15 @@ constexpr std::size_t longest_id = 40;  ///< bytes of a line that is its own id
 
 }  // namespace
 
+void FlatReader::State::check_step(std::int64_t step, long line, CsvErrors& errors) {
+  if (format < RolloutFormat::verl || format > RolloutFormat::nemo_rl) return;  // a file may be a part of a step
+  const auto file = static_cast<std::uint32_t>(rows.out.files.size() - 1);
+  if (last_step_ == std::pair(step, file)) return;
+  last_step_ = {step, file};
+  const auto [at, is_new] = file_of_step_.try_emplace(step, file);
+  if (!is_new && at->second != file) errors.add(line, 1, fmt::format("step {} stands in {} too: files of one training are read together", step, rows.out.files[at->second]));
+}
+
 std::int64_t FlatReader::State::step_of(const DumpCell& cell, CellPlace at, CsvErrors& errors) const {
   constexpr double most = 9007199254740992;  // 2^53
   if (cell.kind == DumpCell::Kind::number && cell.number == std::floor(cell.number) && std::abs(cell.number) <= most) return static_cast<std::int64_t>(cell.number);
@@ -184,7 +201,13 @@ std::int64_t FlatReader::State::step_of(const DumpCell& cell, CellPlace at, CsvE
     const auto real = number_from<double>(trimmed(cell.text));
     if (real && *real == std::floor(*real) && std::abs(*real) <= most) return static_cast<std::int64_t>(*real);
   }
-  errors.add(at.line, at.column, shown_list(columns_.field[step_at]) + (cell.kind == DumpCell::Kind::null || cell.text.empty() ? " is empty" : " " + shown_cell(cell.text)) + ": a whole number is wanted");
+  const std::string found = cell.kind == DumpCell::Kind::list     ? " is a list"
+                            : cell.kind == DumpCell::Kind::object ? " is an object"
+                            : cell.kind == DumpCell::Kind::number ? " " + number_text(cell.number)
+                            : cell.kind == DumpCell::Kind::boolean ? " is true or false"
+                            : cell.text.empty() || cell.kind == DumpCell::Kind::null ? " is empty"
+                                                                                     : " " + shown_cell(cell.text);
+  errors.add(at.line, at.column, shown_list(columns_.field[step_at]) + found + ": a whole number is wanted");
   return 0;
 }
 
@@ -220,6 +243,7 @@ bool FlatReader::State::add_row(const Source& source, ScoreTexts& scores, CsvErr
   };
   row.step = file_step_;
   if (const DumpCell* cell = at(step_at); cell && cell->kind != Kind::absent) row.step = step_of(*cell, source.place(source.field[step_at]), errors);
+  check_step(row.step, row.line, errors);
   char hash[24];
   const auto id = [&](const DumpCell& cell, Field f) -> std::string_view {
     if (cell.kind == Kind::null || (cell.kind == Kind::text && cell.text.empty())) {
@@ -250,7 +274,7 @@ bool FlatReader::State::add_row(const Source& source, ScoreTexts& scores, CsvErr
   }
   if (source.field[completion_at] != no_column) {
     const DumpCell* cell = source.cell(source.field[completion_at]);
-    if (cell != nullptr && source.field[length_at] == no_column) row.length = cell->words;
+    if (cell != nullptr && source.field[length_at] == no_column && cell->kind >= Kind::text) row.length = cell->words;
     if (cell != nullptr && format == RolloutFormat::trl) row.identity = cell->hash;
   }
   for (std::size_t c = 0; c < source.reward.size(); ++c) {
@@ -262,7 +286,7 @@ bool FlatReader::State::add_row(const Source& source, ScoreTexts& scores, CsvErr
       texts[c] = true, reward = std::nan("");
     } else {
       reward = number_in(columns_.rewards[c], *cell, source.place(source.reward[c]), scores, errors, true);
-      if (reward == reward) numbers[c] = true;
+      if (reward == reward) numbers[c] = true, fractions[c] = fractions[c] || !cell->whole;
     }
   }
   if (errors.size() > before) return false;
@@ -275,22 +299,16 @@ bool FlatReader::State::add_row(const Source& source, ScoreTexts& scores, CsvErr
 
 void FlatReader::State::add_waiting(const TextView& text) {
   if (waiting_.empty()) return;
-  std::vector<std::size_t> sizes = sizes_by_common_beginning(common_, waiting_.size());
-  if (const auto n = static_cast<std::size_t>(rows.how.group_size); n > 0) {
-    sizes.assign((waiting_.size() + n - 1) / n, n);
-    sizes.back() = waiting_.size() - n * (sizes.size() - 1);
-  } else if (std::any_of(sizes.begin(), sizes.end(), [&](std::size_t size) { return size != sizes[0]; })) {
+  const std::size_t size = rows.how.group_size > 0 ? static_cast<std::size_t>(rows.how.group_size) : size_by_common_beginning(common_);
+  if (size == 0) {
     const std::string_view by = rows.how.scores.columns.named_by;
     fail(Exit::bad_input, "{}:1:1: error: where a prompt's rows begin cannot be told: by their common beginnings the groups would have different sizes{}", text.name,
          by.empty() ? "" : fmt::format("; {} says how many completions a group has", by == "--" ? "--group-size" : fmt::format("{}group_size", by)));
   }
-  std::size_t row = 0;
-  for (std::size_t group = 0; group < sizes.size(); ++group) {
-    const std::string prompt = fmt::format("{}/{}", waiting_[row].row.step, group + 1);
-    for (std::size_t i = 0; i < sizes[group]; ++i, ++row) {
-      waiting_[row].row.prompt = prompt;
-      rows.add(waiting_[row].row, waiting_[row].rewards);
-    }
+  for (std::size_t i = 0; i < waiting_.size(); ++i) {
+    const std::string prompt = fmt::format("{}/{}", waiting_[i].row.step, i / size + 1);
+    waiting_[i].row.prompt = prompt;
+    rows.add(waiting_[i].row, waiting_[i].rewards);
   }
   waiting_.clear(), common_.clear(), content_.clear();
 }
@@ -301,7 +319,7 @@ void FlatReader::State::begin(const TextView& text, const std::vector<std::strin
   if (rows.out.reward_names.empty()) {
     rows.out.reward_names = found.rewards;
     all_ = profile_.rewards.empty() && rows.how.rewards.empty();
-    numbers.assign(found.rewards.size(), false), texts.assign(found.rewards.size(), false), rewards_.assign(found.rewards.size(), 0);
+    numbers.assign(found.rewards.size(), false), texts.assign(found.rewards.size(), false), fractions.assign(found.rewards.size(), false), rewards_.assign(found.rewards.size(), 0);
   } else if (found.rewards != rows.out.reward_names) {
     errors.add(line, 1, "its columns of rewards are " + listed_names(found.rewards) + ", and those of " + rows.out.files.front() + " are " + listed_names(rows.out.reward_names));
     throw Failure(Exit::bad_input, errors.text());
@@ -401,16 +419,23 @@ void FlatReader::State::read_table(const TextView& text) {
 }
 
 Rollouts FlatReader::State::finish() {
-  if (all_) {  // columns of numbers alone are rewards
-    std::string others;
+  if (all_) {  // columns of numbers alone are rewards, and those with a point where there are such: a trainer's rewards are real numbers
+    const bool real = std::find(fractions.begin(), fractions.end(), true) != fractions.end();
+    std::string others, whole;
     std::vector<bool> kept;
     for (std::size_t c = 0; c < numbers.size(); ++c) {
-      kept.push_back(numbers[c] && !texts[c]);
-      if (!kept[c]) add_item(others, shown_cell(rows.out.reward_names[c]));
+      const bool is_number = numbers[c] && !texts[c];
+      kept.push_back(is_number && (fractions[c] || !real));
+      if (!kept[c]) add_item(is_number ? whole : others, shown_cell(rows.out.reward_names[c]));
     }
     rows.keep_columns(kept);
-    if (!others.empty()) rows.note("columns that are no numbers are no rewards: " + others);
+    const std::string_view by = rows.how.scores.columns.named_by;
+    const std::string named = by.empty() ? "" : fmt::format("; {}reward names columns of rewards", by);
+    if (!others.empty()) rows.note(fmt::format("no columns of rewards, since they hold other values than numbers: {}{}", others, named));
+    if (!whole.empty()) rows.note(fmt::format("no columns of rewards, since they hold whole numbers without a point, which log_extra writes: {}{}", whole, named));
   }
+  if (rows.out.length_unit == LengthUnit::words && std::none_of(rows.out.length.begin(), rows.out.length.end(), [](double words) { return words > 1; }))
+    rows.out.length.clear(), rows.out.length_unit = LengthUnit::none;  // ids of responses
   const auto left_out = [&](std::size_t n, std::string_view why) {
     if (n > 0) rows.note(fmt::format("{} left out: {}", counted(n, "row"), why));
   };
@@ -423,7 +448,7 @@ Rollouts FlatReader::State::finish() {
     left_out(rows.drop_repeated_batches(), "they repeat the batch of the step before, which TRL's log still holds");
     left_out(rows.drop_other_sizes(), "no whole groups of the training: an evaluation, or what an evaluation left of a batch in TRL's log");
     if (const std::string steps = rows.steps_with_equal_prompts(); !steps.empty())
-      rows.out.warnings.push_back(fmt::format("steps {} have the same prompts in the same order: TRL writes evaluations into files of the same name; if they are evaluations, leave their files out", steps));
+      rows.out.warnings.push_back(fmt::format("steps {} have the same prompts in the same order: TRL writes evaluations into files of the same name; if they are such, convert the files of the other steps alone", steps));
   }
   if (differing_ > 0) rows.note(fmt::format("{} whose tokens have different advantages: the first other than 0 is read", counted(differing_, "row")));
   if (format == RolloutFormat::nemo_rl) rows.note("groups are found by the common beginning of their rows");

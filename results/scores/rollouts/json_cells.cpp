@@ -83,7 +83,7 @@ bool ObjectReader::key(std::string& k) {
   Slot& slot = slots_[current_];
   if (slot.object == object_ && twice.empty()) twice = slot.name;
   slot.object = object_;
-  slot.cell.kind = DumpCell::Kind::null, slot.cell.differ = false, slot.cell.number = 0, slot.cell.count = slot.cell.numbers = slot.cell.other_than_0 = slot.cell.words = 0;
+  slot.cell.kind = DumpCell::Kind::null, slot.cell.whole = slot.cell.differ = false, slot.cell.number = 0, slot.cell.count = slot.cell.numbers = slot.cell.other_than_0 = slot.cell.words = 0;
   if (slot.use & kept_inside) slot.cell.text.clear();
   slot.cell.hash = empty_hash;
   return true;

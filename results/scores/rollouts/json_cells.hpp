@@ -23,6 +23,7 @@ enum CellUse : unsigned {
 struct DumpCell {
   enum class Kind : std::uint8_t { absent, null, number, boolean, text, list, object };
   Kind kind = Kind::absent;
+  bool whole = false;          ///< of a number: it is written without point and exponent
   bool differ = false;         ///< of a list: it has two different numbers other than 0
   double number = 0;           ///< of a number and of a boolean; of a list: the first number other than 0, else 0
   std::uint32_t count = 0;     ///< of a list: its elements
@@ -83,7 +84,9 @@ class ObjectReader {
   template <class Number>
   bool whole(Number n) {
     const bool text = current_ != none && (slots_[current_].use & (kept_digits | kept_hash)) != 0;
-    return scalar(DumpCell::Kind::number, static_cast<double>(n), text ? std::to_string(n) : std::string());
+    scalar(DumpCell::Kind::number, static_cast<double>(n), text ? std::to_string(n) : std::string());
+    if (current_ != none) slots_[current_].cell.whole = depth_ == value_depth_;
+    return true;
   }
   bool scalar(DumpCell::Kind kind, double number, std::string_view text);
   bool open(DumpCell::Kind kind, std::string_view mark);

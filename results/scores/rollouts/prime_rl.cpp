@@ -89,12 +89,14 @@ Rollouts TraceReader::finish() {
   // columns are known when all files are read
   std::vector<std::size_t> columns;
   const std::string& file = rows_.out.files.front();
+  std::vector<std::string> printable;
+  for (const std::string& name : names_) printable.push_back(shown_list(name));
   for (const std::string& wanted : rows_.how.rewards) {
     const std::size_t before = columns.size();
     for (std::size_t n = 0; n < names_.size(); ++n)
       if (glob_match(wanted, names_[n]) && std::find(columns.begin(), columns.end(), n) == columns.end()) columns.push_back(n);
     if (columns.size() == before)
-      fail(Exit::bad_input, "{}:1:1: error: no reward {}{}; found {}", file, shown_cell(wanted), did_you_mean(wanted, names_), joined(names_, [](const std::string& name) { return shown_cell(name); }));
+      fail(Exit::bad_input, "{}:1:1: error: no reward {}{}; found {}", file, shown_cell(wanted), did_you_mean(wanted, printable), joined(names_, [](const std::string& name) { return shown_cell(name); }));
   }
   for (std::size_t n = 0; n < names_.size() && rows_.how.rewards.empty(); ++n) columns.push_back(n);
   if (columns.empty()) fail(Exit::bad_input, "{}:1:1: error: no trace has a reward", file);

@@ -70,9 +70,19 @@ std::vector<std::string> dump_files(std::span<const std::string> paths) {
       if (entry.is_regular_file() && may_hold_rollouts(entry.path().filename().string())) found.push_back(entry.path().string());
     if (error) cannot_read(path);
     if (found.empty()) fail(Exit::bad_input, "{}: a folder without dumps of rollouts (.jsonl, .json, .csv, .tsv, packed or not)", shown(path, 4096));
+    const auto is_parquet = [](const std::string& file) { return file.ends_with(".parquet"); };
+    if (std::all_of(found.begin(), found.end(), is_parquet))
+      fail(Exit::bad_input, "{0}: Parquet files: `python -m odrpo_bench convert {0} OUT.jsonl` makes JSON lines of their rows", shown(path, 4096));
+    std::erase_if(found, is_parquet);  // beside what was made of them
     std::sort(found.begin(), found.end(), numbers_before);
     files.insert(files.end(), found.begin(), found.end());
   }
+  std::set<std::filesystem::path> known;  // a file that is named twice, also by its folder, is one file
+  std::erase_if(files, [&](const std::string& file) {
+    std::error_code error;
+    const auto path = std::filesystem::weakly_canonical(file, error);
+    return !error && !known.insert(path).second;
+  });
   return files;
 }
 
@@ -115,7 +125,7 @@ RolloutFormat format_of(const TextView& text) {
 class RolloutFiles {
  public:
   RolloutFiles(const RolloutReading& how, std::vector<std::string> notes) : how_(how), rows_(how) { rows_.out.notes = std::move(notes); }
-  void read(const std::string& path);
+  void read_file(NamedText file);
   Rollouts finish();
 
  private:
@@ -127,16 +137,18 @@ class RolloutFiles {
   std::unique_ptr<TraceReader> traces_;
 };
 
-void RolloutFiles::read(const std::string& path) {
-  NamedText file{shown(path, 4096), read_bytes(path, {"a dump of rollouts", Exit::bad_input, max_scores_bytes})};
+void RolloutFiles::read_file(NamedText file) {
   std::vector<NamedText> texts;
+  const std::string name = file.name;
   if (is_packed(file.text)) texts = unpacked(file.text, file.name, may_hold_rollouts);
   else texts.push_back(std::move(file));
-  if (texts.empty()) fail(Exit::bad_input, "{}: no dump of rollouts in it: .jsonl, .json, .csv or .tsv", file.name);
+  if (texts.empty()) fail(Exit::bad_input, "{}: no dump of rollouts in it: .jsonl, .json, .csv or .tsv", name);
   for (NamedText& text : texts) {
     make_utf8(text);
-    check_score_text({text.name, text.text});
-    read(TextView{text.name, text.text});
+    const TextView view{text.name, text.text};
+    check_score_text(view);
+    read(view);
+    text.text = {};
   }
 }
 
@@ -153,6 +165,7 @@ void RolloutFiles::read(const TextView& text) {
 }
 
 Rollouts RolloutFiles::finish() {
+  if (!format_) fail(Exit::bad_input, "no dump of rollouts is given");
   rows_.out.format = word_of<RolloutFormat>(rollout_format_words, *format_);
   rows_.out.weights = how_.weights;
   return traces_ ? traces_->finish() : flat_->finish();
@@ -164,8 +177,14 @@ Rollouts read_rollouts(std::span<const std::string> paths, const RolloutReading&
   std::vector<std::string> names = dump_files(paths), notes;
   leave_out_others(names, notes);
   RolloutFiles files(how, std::move(notes));
-  for (const std::string& name : names) files.read(name);
+  for (const std::string& name : names) files.read_file({shown(name, 4096), read_bytes(name, {"a dump of rollouts", Exit::bad_input, max_scores_bytes})});
   return files.finish();
+}
+
+Rollouts parse_rollouts(std::vector<NamedText> files, const RolloutReading& how) {
+  RolloutFiles all(how, {});
+  for (NamedText& file : files) all.read_file(std::move(file));
+  return all.finish();
 }
 
 }  // namespace odrpo

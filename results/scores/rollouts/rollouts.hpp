@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/shared/words.hpp"
+#include "results/scores/decode.hpp"
 #include "results/scores/reading.hpp"
 
 namespace odrpo {
@@ -80,5 +81,8 @@ struct RolloutReading {
 /// bad_input with file:line:column for each of up to 20 mistakes, and where files of two formats or of two trainings are mixed; io for a file that cannot be
 /// read. docs/rollouts.md says what is read of each format. At most 60 bytes a row beside the bytes of one file.
 Rollouts read_rollouts(std::span<const std::string> paths, const RolloutReading& how);
+
+/// The same from the bytes of files, in their order.
+Rollouts parse_rollouts(std::vector<NamedText> files, const RolloutReading& how);
 
 }  // namespace odrpo
