@@ -100,6 +100,7 @@ std::vector<std::string> caveats(const JudgedRollouts& j) {
                             "expects another distribution of scores than the dump has, by {:.1f} % (total variation).",
                             100 * j.misfit));
   out.push_back("votes above 1: new scores of the same answers, drawn from their qualities and aggregated as the judge's `aggregate` says");
+  if (j.every > 1) out.push_back(fmt::format("of every {}th step, which is enough for a dump as large as this one", j.every));
   if (!j.known.empty()) out.push_back(fmt::format("counted as exactly known parts of the truth: {}", printable_line(fmt::format("{}", fmt::join(j.known, ", ")))));
   return out;
 }
@@ -126,7 +127,7 @@ PageTable judged_table(const JudgedRollouts& j) {
 
 Json judged_json(const JudgedRollouts& j) {
   Json out = {{"judge", j.judge},   {"scale", j.values}, {"column", j.column},     {"known", j.known},         {"groups", j.groups}, {"scores", j.scores},
-              {"prompts", j.prompts}, {"draws", j.draws},  {"resamples", j.resamples}, {"misfit", j.misfit}, {"estimators", Json::array()}};
+              {"prompts", j.prompts}, {"every", j.every}, {"draws", j.draws},  {"resamples", j.resamples}, {"misfit", j.misfit}, {"estimators", Json::array()}};
   for (const JudgedEstimator& e : j.estimators) {
     Json made = {{"estimator", estimator_text(e.config)}, {"by_construction", e.config.posterior}, {"refusal", e.refusal.empty() ? Json() : Json(e.refusal)}, {"scores", Json::array()}};
     for (std::size_t v = 0; e.refusal.empty() && v < j.votes.size(); ++v)

@@ -22,6 +22,7 @@ constexpr double nan_reward = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t fitted_groups = 256;                     ///< of a window, to which its prior is fitted
 constexpr std::size_t most_units = 1000;                       ///< prompts, or sets of prompts, that resamples draw
 constexpr double most_sums = 8e6;                              ///< numbers that are kept for resamples (64 MB)
+constexpr double most_truths = 640e3;                           ///< qualities that are drawn, at least 4 of each answer
 constexpr std::size_t least_prompts = 10;                      ///< for an interval
 
 /// Scores of so many votes: how they are drawn, and what they say.
@@ -147,13 +148,14 @@ class Judged {
     const std::size_t units = std::min<std::size_t>(prompts, most_units);
     for (std::uint32_t& u : unit_) u %= static_cast<std::uint32_t>(units);
     const double cells = static_cast<double>(out_.votes.size() * std::max<std::size_t>(out_.estimators.size(), 1)) * 7;
-    const double fit = std::min(2e6 / static_cast<double>(heard_.scores), most_sums / (cells * static_cast<double>(units)));
+    const double fit = std::min(most_truths / static_cast<double>(heard_.scores), most_sums / (cells * static_cast<double>(units)));
     out_.draws = o_.draws > 0 ? o_.draws : static_cast<int>(std::clamp(fit, 4.0, 16.0));
     out_.judge = o_.judge.name;
     out_.values = o_.judge.values;
     out_.column = rollouts_.reward_names[o_.column];
     out_.groups = heard_.groups.size();
     out_.scores = heard_.scores;
+    out_.every = heard_.every;
     out_.prompts = prompts;
     out_.resamples = o_.resamples;
     sums_.assign(out_.estimators.size() * out_.votes.size(), DrawnSums(units, static_cast<std::size_t>(out_.draws)));

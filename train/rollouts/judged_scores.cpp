@@ -14,7 +14,8 @@
 namespace odrpo {
 namespace {
 
-constexpr std::size_t window_groups = 128, most_windows = 32;  ///< groups of a window: at least so many, and so many windows at most
+constexpr std::size_t most_judged_scores = 160'000;
+constexpr std::size_t window_groups = 128, most_windows = 16;  ///< groups of a window: at least so many, and so many windows at most
 
 /// The window of each group.
 std::vector<std::size_t> windows_of(const std::vector<RolloutGroup>& groups) {
@@ -28,6 +29,22 @@ std::vector<std::size_t> windows_of(const std::vector<RolloutGroup>& groups) {
     window[g] = w;
   }
   return window;
+}
+
+/// Keeps every so many-th step where there are more scores than are needed.
+void keep_some(JudgedScores& heard) {
+  heard.every = (heard.scores + most_judged_scores - 1) / most_judged_scores;
+  if (heard.every == 1) return;
+  std::vector<RolloutGroup> kept;
+  std::size_t step = 0;
+  heard.scores = 0;
+  for (std::size_t g = 0; g < heard.groups.size(); ++g) {
+    if (g > 0 && heard.groups[g].step != heard.groups[g - 1].step) ++step;
+    if (step % heard.every != 0) continue;
+    kept.push_back(heard.groups[g]);
+    for (const int level : heard.levels_of(heard.groups[g])) heard.scores += level >= 0;
+  }
+  heard.groups = std::move(kept);
 }
 
 }  // namespace
@@ -68,6 +85,7 @@ JudgedScores judged_scores(const Rollouts& rollouts, const JudgedOptions& o, int
     heard.scores += scored;
   }
   if (heard.groups.empty()) fail(Exit::limits, "--judge: no group of this dump has two scores of column \"{}\"", rollouts.reward_names[o.column]);
+  keep_some(heard);
   heard.window = windows_of(heard.groups);
   return heard;
 }

@@ -17,6 +17,7 @@ struct JudgedScores {
   std::vector<double> known;         ///< [rows] sum of the other columns, with their weights; missing ones add 0
   std::size_t largest = 2;           ///< rows of the largest group
   std::size_t scores = 0;            ///< of the groups
+  std::size_t every = 1;             ///< the groups are those of every so many-th step: of a large dump a part is enough
   std::span<const int> levels_of(const RolloutGroup& g) const { return std::span(level).subspan(g.first, g.count); }
 };
 /// `lowest`: the judge's lowest level, 1 or 0. Failures of judge_rollouts().

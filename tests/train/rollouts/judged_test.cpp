@@ -216,6 +216,25 @@ TEST_CASE("missing scores and groups of one score take no part") {
   }
 }
 
+TEST_CASE("of a large dump every so many-th step is judged") {
+  Rollouts r = dump({});
+  const std::size_t steps = 9, groups = 2500, members = 8;  // 180,000 scores: every second step
+  for (std::size_t g = 0; g < steps * groups; ++g) {
+    r.groups.push_back({static_cast<std::int64_t>(g / groups), static_cast<std::uint32_t>(g % groups), static_cast<std::uint32_t>(g * members), members});
+    if (g < groups) r.prompts.push_back("p" + std::to_string(g));
+    for (std::size_t i = 0; i < members; ++i) r.rewards.push_back(double(1 + (g + i * i) % 3)), r.place.push_back({0, 1});
+  }
+  JudgedOptions o = asked();
+  o.draws = 1;
+  o.resamples = 1;
+  o.votes = {2};
+  const JudgedRollouts judged = judge_rollouts(r, o);
+  CHECK(judged.every == 2);
+  CHECK(judged.groups == 5 * groups);
+  CHECK(judged.scores == 5 * groups * members);
+  CHECK(judged.prompts == groups);
+}
+
 TEST_CASE("another reward is a known part of the truth") {
   std::vector<std::vector<double>> groups;
   for (int g = 0; g < 12; ++g) groups.push_back({double(1 + g % 3), double(1 + (g / 2) % 3), double(1 + (g / 3) % 3)});
