@@ -45,6 +45,10 @@ enum class Purpose : std::uint32_t {
   latent_call = 74,   ///< errors of single calls about a response: step = response, block = 2 calls
   latent_outlier = 75,  ///< outliers among the scores of a response (= step): block 0 its own veto, later blocks = 2 scores each
 
+  dump_quality = 76,  ///< true qualities of a dump's group given its scores: step = draw, prompt = group, block = 4 words (state, then responses)
+  dump_vote = 77,     ///< new scores of the same responses: step = draw, prompt = group, block = 4 words
+  dump_prior = 78,    ///< which groups count in the fit of a draw's prior: step = draw, prompt = window of steps, block = 4 groups
+
   resample = 80,  ///< items drawn by a bootstrap: step = number of the resample, prompt = stratum, block = 4 items
 };
 

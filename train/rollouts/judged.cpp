@@ -84,7 +84,7 @@ class Judged {
       const std::vector<double> fitted = fit.fit(fit.start(), {}, prior_rounds);
       prior_.emplace_back(fitted);
       for (std::size_t d = 0; d < drawn_prior_.size(); ++d) {
-        UniformStream random(o_.seed, dump_prior, static_cast<std::uint32_t>(d), static_cast<std::uint32_t>(heard_.window[begin]));
+        UniformStream random(o_.seed, Purpose::dump_prior, static_cast<std::uint32_t>(d), static_cast<std::uint32_t>(heard_.window[begin]));
         times.assign(fit.groups(), 0);
         for (std::size_t i = 0; i < times.size(); ++i) times[static_cast<std::size_t>(random.next() * static_cast<double>(times.size()))] += 1;
         drawn_prior_[d].emplace_back(fit.fit(fitted, times, again_rounds));
@@ -174,7 +174,7 @@ class Judged {
       drawn.resize(seen.size());
       for (int d = 0; d < out_.draws; ++d) {
         posterior_.see(drawn_prior_[static_cast<std::size_t>(d)][heard_.window[g]], seen);
-        UniformStream random(o_.seed, dump_quality, static_cast<std::uint32_t>(d), static_cast<std::uint32_t>(g));
+        UniformStream random(o_.seed, Purpose::dump_quality, static_cast<std::uint32_t>(d), static_cast<std::uint32_t>(g));
         posterior_.draw(random, drawn);
         std::uint32_t* to = &quality_[static_cast<std::size_t>(d) * rows + heard_.groups[g].first];
         std::size_t i = 0;
@@ -189,7 +189,7 @@ class Judged {
   /// Draws new scores of the qualities of draw d; number -1 = no score.
   void draw_scores(const ScoreRows& rows, std::size_t v, int d, std::vector<int>& number) const {
     for (std::size_t g = 0; g < heard_.groups.size(); ++g) {
-      UniformStream random(derive_key(o_.seed, static_cast<std::uint32_t>(v)), dump_vote, static_cast<std::uint32_t>(d), static_cast<std::uint32_t>(g));
+      UniformStream random(derive_key(o_.seed, static_cast<std::uint32_t>(v)), Purpose::dump_vote, static_cast<std::uint32_t>(d), static_cast<std::uint32_t>(g));
       for (std::size_t row = heard_.groups[g].first; row < heard_.groups[g].first + heard_.groups[g].count; ++row) {
         if (heard_.level[row] < 0) continue;
         const auto p = rows.of(quality_[static_cast<std::size_t>(d) * rollouts_.rows() + row]);

@@ -15,9 +15,6 @@
 
 namespace odrpo {
 
-// TODO move to kernels/purpose.hpp
-inline constexpr Purpose dump_quality = static_cast<Purpose>(76), dump_vote = static_cast<Purpose>(77), dump_prior = static_cast<Purpose>(78);
-
 /// Uniform random numbers in [0, 1), one after the other: the words of the counters (purpose, step, prompt, 0, 1, …).
 class UniformStream {
  public:

@@ -29,7 +29,7 @@ std::shared_ptr<const std::vector<std::uint16_t>> draw_rollout_world(const Bandi
   for (std::size_t p = 0; p < groups.size(); ++p) {
     drawn.resize(groups[p].size());
     posterior.see(prior, numbers(groups[p]));
-    UniformStream random(key, dump_quality, 0, static_cast<std::uint32_t>(p));
+    UniformStream random(key, Purpose::dump_quality, 0, static_cast<std::uint32_t>(p));
     posterior.draw(random, drawn);
     for (std::size_t a = 0; a < actions; ++a)
       (*out)[p * actions + a] = static_cast<std::uint16_t>(math::floor(posterior.believed().quality[drawn[a % drawn.size()]] * 16 + 0.5));

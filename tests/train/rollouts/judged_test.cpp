@@ -86,7 +86,7 @@ TEST_CASE("drawn qualities have the enumerated posterior") {
   std::map<std::pair<double, double>, int> count;
   double first = 0, order = 0;
   for (std::uint32_t d = 0; d < draws; ++d) {
-    UniformStream random(7, dump_quality, d, 0);
+    UniformStream random(7, Purpose::dump_quality, d, 0);
     std::uint32_t drawn[2];
     model.draw(random, drawn);
     const double a = model.believed().quality[drawn[0]], b = model.believed().quality[drawn[1]];
