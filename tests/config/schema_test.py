@@ -42,7 +42,7 @@ HEAD = '[suite]\nname = "a"\n[grid]\nestimator = "grpo"\n'
 # rules of keys: the schema and `list` say the same, and every rule names a key beside it that may have the values
 rules = 0
 listed = json.loads(subprocess.run([program, "list", "--json"], check=True, capture_output=True, text=True).stdout)
-in_schema = {"learn": schema["properties"]["learn"], "table": schema["properties"]["table"], "raters": schema["definitions"]["rater"],
+in_schema = {"envs": schema["definitions"]["env"], "learn": schema["properties"]["learn"], "table": schema["properties"]["table"], "raters": schema["definitions"]["rater"],
              "policies": schema["definitions"]["policy"], "estimators": schema["definitions"]["estimator"]}
 for part, content in listed.items():
     for key in content["keys"]:
