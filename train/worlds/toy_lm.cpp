@@ -282,6 +282,14 @@ double ToyLmRun::batch_truth() const {
   return truth / static_cast<double>(verdict.size());
 }
 
+KeptResponse ToyLmRun::response(std::size_t i) const {
+  const TokenRollouts& written = policy.rollouts();
+  const int length = written.length[i];
+  std::uint32_t hash = 2166136261u;  // FNV-1a of the words: equal responses have equal ids
+  for (const Token& token : std::span(written.token).subspan(i * problem->world.config.response_tokens, length)) hash = (hash ^ token) * 16777619u;
+  return {static_cast<double>(hash), static_cast<double>(length), verdict[i].quality()};
+}
+
 const char* ToyLmRun::not_finite() const {
   if (latest.empty()) return "probabilities are";
   return std::isfinite(report.gradient_norm) ? nullptr : "the gradient is";

@@ -104,6 +104,7 @@ struct ToyLmRun {
   void record_policy(RunRecord& r);
   void record_batch(RunRecord& r);
   double batch_truth() const;
+  KeptResponse response(std::size_t i) const;
   const char* not_finite() const;
   Headroom headroom(const RunRecord& r) const;
   double judge_calls() const { return judge_calls_so_far; }
