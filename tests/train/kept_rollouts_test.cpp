@@ -124,7 +124,7 @@ TEST_CASE("kept rollouts have the means that the curves of their steps have, of 
   }
 }
 
-TEST_CASE("kept rollouts change neither digest, key nor the other values of a run; the fingerprint of the suite they do") {
+TEST_CASE("kept rollouts change neither digest nor key nor the other values of a run, but the fingerprint of the suite") {
   const Folder folder;
   const Suite without = tiny(), with = tiny({"record.rollouts=7"});
   CHECK(spec_key(with.runs[0]) == spec_key(without.runs[0]));
