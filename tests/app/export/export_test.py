@@ -190,6 +190,14 @@ missing = compare_rollouts("rollouts.h5", "bandit/*/maxrl/n1/*lr=0.1/s0")
 check([line["reward"] is None for line in missing] == [False, True, False, False, False, False] and missing[0]["length"] == 5, f"a missing reward: {missing}")
 call("run", suite("kept", more="\n[record]\nrollouts = 6\n"), "-q", "-o", "kept.h5")
 kept = compare_rollouts("kept.h5")
+for row in table(call("export", "kept.h5")):  # (r - mean) / sd, or / mean for maxrl, whitened over the batch: in numpy
+    lines = [line for line in kept if line["run"] == int(row["run"])]
+    for step in {line["step"] for line in lines}:
+        got, r = (np.array([line[key] for line in lines if line["step"] == step]).reshape(8, -1) for key in ("advantage", "reward"))
+        mean, sd = r.mean(1, keepdims=True), r.std(1, keepdims=True)
+        a = (r - mean) / np.where(sd == 0, 1, {"grpo": sd, "maxrl": mean}.get(row["estimator"], 1))
+        if row["estimator"] in ("grpo", "maxrl"):
+            check(np.abs((a - a.mean()) / a.std() - got).max() < 2e-6, f"advantages of {row['id']} at step {step}")
 call("run", suite("kept"), "-q", "-o", "none.h5")
 digests = [json.loads(call("verify", path, "--json"))[0]["digest"] for path in ("kept.h5", "none.h5")]
 check(digests[0] == digests[1] and {line["step"] for line in kept} == {0, 6, 12, 18, 19} and "length" not in kept[0], f"steps and digests: {digests}")
