@@ -16,6 +16,7 @@
 #include "kernels/system/text.hpp"
 #include "results/scores/csv.hpp"
 #include "results/scores/rollouts/rollouts.hpp"
+#include "results/scores/score_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/page.hpp"
 #include "tests/source_path.hpp"
@@ -164,7 +165,7 @@ TEST_CASE("groups of verl's dump are those of its own advantages") {
   CHECK(rows == 47);
 }
 
-TEST_CASE("folders stand for their files in the order of numbers; evaluations and other formats beside them are left out") {
+TEST_CASE("folders stand for their files in the order of numbers, without evaluations and other formats beside them") {
   const Folder folder;
   const auto nemo = [](const char* words, int reward) { return fmt::format(R"({{"content":["{}"],"rewards":[{}],"idx":0}})", words, reward) + "\n"; };
   folder.write("nemo/train_data_step10.jsonl", nemo("a b", 1) + nemo("a c", 2));
@@ -185,6 +186,16 @@ TEST_CASE("folders stand for their files in the order of numbers; evaluations an
   folder.write("none/notes.txt", "");
   CHECK(folder.read({"none"}) == folder.path + "/none: a folder without dumps of rollouts (.jsonl, .json, .csv, .tsv, packed or not)\n");
   CHECK_THROWS_AS(read_rollouts(std::vector{folder.path + "/absent.csv"}, {}), Failure);
+}
+
+TEST_CASE("scores of NeMo RL are read from lists of one, as the trainer writes them") {
+  std::string text;
+  for (const char* prompt : {"Name a sea. ", "What is 2 + 2? "})
+    for (int i = 0; i < 3; ++i) text += fmt::format(R"({{"content":["{}{}"],"rewards":[{}.0],"idx":0}})", prompt, static_cast<char>('a' + i), i + 1) + "\n";
+  const ScoreTable t = parse_scores(text, "train_data_step1.jsonl");
+  CHECK(t.prompts.size() == 2);
+  CHECK(t.values == std::vector<double>{1, 2, 3});
+  CHECK(t.level == std::vector<std::uint8_t>{1, 2, 3, 1, 2, 3});
 }
 
 TEST_CASE("one training is the same from CSV, TSV, JSON lines, a list and packed files, in any order of steps") {
