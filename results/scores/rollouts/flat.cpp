@@ -35,10 +35,13 @@ class FlatReader::State {
   std::vector<bool> numbers, fractions, texts;  ///< [columns] does a column of rewards hold numbers, those with a point, other values?
   template <class Source>
   bool add_row(const Source& source, ScoreTexts& scores, CsvErrors& errors);
-  std::int64_t step_of(const DumpCell& cell, CellPlace at, CsvErrors& errors) const;
+  /// `place` gives the cell's place, which only a mistake needs.
+  template <class Place>
+  std::int64_t step_of(const DumpCell& cell, const Place& place, CsvErrors& errors) const;
   /// Adds a mistake where another file has the step, of a trainer that writes a file for each.
   void check_step(std::int64_t step, long line, CsvErrors& errors);
-  double number_in(const std::string& name, const DumpCell& cell, CellPlace at, ScoreTexts& scores, CsvErrors& errors, bool reward) const;
+  template <class Place>
+  double number_in(const std::string& name, const DumpCell& cell, const Place& place, ScoreTexts& scores, CsvErrors& errors, bool reward) const;
   bool plain_;      ///< a number is its own score
   bool all_ = false;  ///< every column of numbers is a reward
   DumpColumns columns_;
@@ -103,7 +106,8 @@ void FlatReader::State::check_step(std::int64_t step, long line, CsvErrors& erro
   if (!is_new && at->second != file) errors.add(line, 1, fmt::format("step {} stands in {} too: files of one training are read together", step, rows.out.files[at->second]));
 }
 
-std::int64_t FlatReader::State::step_of(const DumpCell& cell, CellPlace at, CsvErrors& errors) const {
+template <class Place>
+std::int64_t FlatReader::State::step_of(const DumpCell& cell, const Place& place, CsvErrors& errors) const {
   constexpr double most = 9007199254740992;  // 2^53
   if (cell.kind == DumpCell::Kind::number && cell.number == std::floor(cell.number) && std::abs(cell.number) <= most) return static_cast<std::int64_t>(cell.number);
   if (cell.kind == DumpCell::Kind::text) {
@@ -117,13 +121,18 @@ std::int64_t FlatReader::State::step_of(const DumpCell& cell, CellPlace at, CsvE
                             : cell.kind == DumpCell::Kind::boolean ? " is true or false"
                             : cell.text.empty() || cell.kind == DumpCell::Kind::null ? " is empty"
                                                                                      : " " + shown_cell(cell.text);
+  const CellPlace at = place();
   errors.add(at.line, at.column, shown_list(columns_.field[step_at]) + found + ": a whole number is wanted");
   return 0;
 }
 
-double FlatReader::State::number_in(const std::string& name, const DumpCell& cell, CellPlace at, ScoreTexts& scores, CsvErrors& errors, bool reward) const {
+template <class Place>
+double FlatReader::State::number_in(const std::string& name, const DumpCell& cell, const Place& place, ScoreTexts& scores, CsvErrors& errors, bool reward) const {
   using Kind = DumpCell::Kind;
-  const auto bad = [&](const std::string& what) { return errors.add(at.line, at.column, shown_list(name) + what), std::nan(""); };
+  const auto bad = [&](const std::string& what) {
+    const CellPlace at = place();
+    return errors.add(at.line, at.column, shown_list(name) + what), std::nan("");
+  };
   if (cell.kind == Kind::null || cell.kind == Kind::absent) return std::nan("");
   if (cell.kind == Kind::list && format == RolloutFormat::nemo_rl && (!reward || cell.numbers <= 1)) return cell.numbers > 0 ? cell.number : std::nan("");
   if (cell.kind == Kind::boolean) return cell.number;
@@ -151,8 +160,9 @@ bool FlatReader::State::add_row(const Source& source, ScoreTexts& scores, CsvErr
     if (cell == nullptr) errors.add(source.line(), 1, "no key " + shown_cell(columns_.field[f]));
     return cell ? cell : &nothing;
   };
+  const auto place = [&](std::size_t slot) { return [&source, slot] { return source.place(slot); }; };
   row.step = file_step_;
-  if (const DumpCell* cell = at(step_at); cell && cell->kind != Kind::absent) row.step = step_of(*cell, source.place(source.field[step_at]), errors);
+  if (const DumpCell* cell = at(step_at); cell && cell->kind != Kind::absent) row.step = step_of(*cell, place(source.field[step_at]), errors);
   check_step(row.step, row.line, errors);
   char hash[24];
   const auto id = [&](const DumpCell& cell, DumpField f) -> std::string_view {
@@ -169,7 +179,7 @@ bool FlatReader::State::add_row(const Source& source, ScoreTexts& scores, CsvErr
   if (group && group->kind != Kind::absent) row.prompt = id(*group, group_at), row.group = hash_of(row.prompt);
   const DumpCell* const prompt = at(prompt_at);
   const bool by_content = format == RolloutFormat::nemo_rl && group == nullptr;
-  if (prompt && prompt->kind != Kind::absent && !by_content) row.prompt = id(*prompt, prompt_at);
+  if (prompt && prompt->kind != Kind::absent && format != RolloutFormat::nemo_rl) row.prompt = id(*prompt, prompt_at);
   if (source.field[uid_at] != no_column)
     if (const DumpCell* uid = source.cell(source.field[uid_at]); uid != nullptr && !uid->text.empty()) {
       const auto rollout = rollout_of(uid->text);
@@ -177,7 +187,7 @@ bool FlatReader::State::add_row(const Source& source, ScoreTexts& scores, CsvErr
       if (rollout) row.identity = hash_of(rollout->first), row.rank = static_cast<std::int32_t>(rollout->second);
     }
   for (const auto& [field, to] : {std::pair{advantage_at, &row.advantage}, {length_at, &row.length}})
-    if (const DumpCell* cell = at(field)) *to = number_in(columns_.field[field], *cell, source.place(source.field[field]), scores, errors, false);
+    if (const DumpCell* cell = at(field)) *to = number_in(columns_.field[field], *cell, place(source.field[field]), scores, errors, false);
   if (format == RolloutFormat::nemo_rl) {
     if (const DumpCell* cell = at(advantage_at)) differing_ += cell->differ;
     if (const DumpCell* cell = at(length_at); cell && columns_.field[length_at] == "token_loss_mask") row.length = cell->other_than_0;
@@ -195,7 +205,7 @@ bool FlatReader::State::add_row(const Source& source, ScoreTexts& scores, CsvErr
     } else if (all_ && cell->kind != Kind::number && cell->kind != Kind::null) {
       texts[c] = true, reward = std::nan("");
     } else {
-      reward = number_in(columns_.rewards[c], *cell, source.place(source.reward[c]), scores, errors, true);
+      reward = number_in(columns_.rewards[c], *cell, place(source.reward[c]), scores, errors, true);
       if (reward == reward) numbers[c] = true, fractions[c] = fractions[c] || !cell->whole;
     }
   }
@@ -361,7 +371,7 @@ Rollouts FlatReader::State::finish() {
       rows.out.warnings.push_back(fmt::format("steps {} have the same prompts in the same order: TRL writes evaluations into files of the same name; if they are such, convert the files of the other steps alone", steps));
   }
   if (differing_ > 0) rows.note(fmt::format("{} whose tokens have different advantages: the first other than 0 is read", counted(differing_, "row")));
-  if (format == RolloutFormat::nemo_rl) rows.note("groups are found by the common beginning of their rows");
+  if (format == RolloutFormat::nemo_rl && columns_.field[group_at].empty()) rows.note("groups are found by the common beginning of their rows");
   return rows.finish();
 }
 
