@@ -106,7 +106,7 @@ int report(const ReportOptions&);
 
 struct ExportOptions {
   std::string path;                ///< a result file
-  std::string format, what;        ///< words of export_format_words, export_what_words; empty = csv, runs (jsonl: all)
+  std::string format, what;        ///< words of export_format_words, export_what_words; empty = csv (rollouts: jsonl), runs (jsonl: all)
   std::vector<std::string> curve;  ///< names of curves, `seconds` too; empty = all
   std::vector<std::string> only;   ///< --only GLOB of run ids, as in SuiteOptions
   std::string output;              ///< empty = stdout

@@ -13,6 +13,7 @@
 #include "kernels/shared/words.hpp"
 #include "kernels/system/fail.hpp"
 #include "kernels/system/text.hpp"
+#include "results/scores/rollouts/columns.hpp"
 
 namespace odrpo {
 namespace {
@@ -231,7 +232,7 @@ Rollouts DumpRows::finish() {
     fail(Exit::bad_input, "{}:1:1: error: no row has a reward", out.files.front());
   if (!out.weights.empty() && out.weights.size() != out.columns())
     fail(Exit::bad_input, "{}: {}, but {} of rewards: {}", out.files.front(), counted(out.weights.size(), "weight"), counted(out.columns(), "column"),
-         joined(out.reward_names, [](const std::string& name) { return shown_cell(name); }));
+         names_text(out.reward_names));
   const std::vector<std::uint32_t> order = by_step();
   // numbers of groups in the order in which steps meet them
   std::vector<std::uint32_t> group_of(rows()), counts;
@@ -263,7 +264,10 @@ Rollouts DumpRows::finish() {
     for (std::uint32_t from = 0; from < whole; from += part) out.groups.push_back({step_[row], prompt_[row], first[g] + from, std::min(part, whole - from)});
   }
   if (split_groups > 0) note(fmt::format("{} more than one group in a step: its rows are read as groups of {} in their order", split_groups == 1 ? "1 prompt has" : fmt::format("{} times a prompt has", split_groups), size));
-  if (!std::is_sorted(final_order.begin(), final_order.end())) arrange(out.rewards, final_order, out.columns()), arrange(out.advantage, final_order), arrange(out.length, final_order), arrange(out.place, final_order);
+  if (!std::is_sorted(final_order.begin(), final_order.end())) {
+    arrange(out.rewards, final_order, out.columns());
+    arrange(out.advantage, final_order), arrange(out.length, final_order), arrange(out.place, final_order);
+  }
   // prompts in the order of groups
   constexpr auto unused = static_cast<std::uint32_t>(-1);
   std::vector<std::uint32_t> number(prompts_.size(), unused);

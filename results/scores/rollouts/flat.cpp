@@ -12,107 +12,18 @@
 #include "kernels/system/fail.hpp"
 #include "kernels/system/text.hpp"
 #include "results/scores/cell_text.hpp"
+#include "results/scores/rollouts/columns.hpp"
 #include "results/scores/rollouts/json_cells.hpp"
 #include "results/scores/rollouts/readers.hpp"
 #include "results/scores/score_texts.hpp"
 #include "results/scores/tool_text.hpp"
-#include "results/scores/tools.hpp"
 
 namespace odrpo {
-namespace {
-
-/// Fields of a row beside its rewards.
-enum Field : std::size_t { step_at, prompt_at, group_at, advantage_at, length_at, uid_at, completion_at, dump_fields };
-
-/// Where a format has its fields: the first of these names that its rows have.
-struct Profile {
-  RolloutFormat format;
-  std::vector<std::string> names[dump_fields];
-  std::vector<std::string> rewards;  ///< the first that is there; empty: every column of numbers that is none of the fields
-};
-
-const Profile& profile_of(RolloutFormat format) {
-  static const Profile tables{RolloutFormat::json,
-                              {{"step", "global_step"}, {"prompt_id", "prompt"}, {"group", "group_id"}, {"advantage"}, {"length", "tokens"}, {}, {"response", "completion", "output"}},
-                              {"reward", "score"}};
-  static const Profile profiles[] = {
-      {RolloutFormat::verl, {{"step"}, {"input"}, {}, {}, {}, {"uid", "request_id"}, {"output"}}, {"score"}},
-      {RolloutFormat::trl, {{"step"}, {"prompt"}, {}, {"advantage"}, {}, {}, {"completion"}}, {}},
-      {RolloutFormat::nemo_rl, {{}, {"content"}, {}, {"advantages"}, {"token_loss_mask", "input_lengths"}, {}, {}}, {"filtered_rewards", "rewards"}},
-      {RolloutFormat::verifiers, {{}, {"example_id"}, {}, {}, {}, {}, {"completion"}}, {"reward"}},
-  };
-  const auto found = std::find_if(std::begin(profiles), std::end(profiles), [&](const Profile& p) { return p.format == format; });
-  return found == std::end(profiles) ? tables : *found;
-}
-
-constexpr std::string_view field_words[] = {"step", "prompt", "group", "advantage", "length"};  ///< of flags and keys
-
-std::string listed_names(const std::vector<std::string>& names) {
-  return joined(names, [](const std::string& name) { return shown_cell(name); });
-}
-
-/// Columns of the fields and of the rewards, by name; "" = none.
-struct Columns {
-  std::string field[dump_fields];
-  std::vector<std::string> rewards;
-};
-
-/// Finds the columns among the names of the first row or header; with `paths`, a name with points may be a path. Adds to `errors` what is lacking.
-Columns find_columns(const Profile& profile, const RolloutReading& how, const std::vector<std::string>& names, bool paths, long line, CsvErrors& errors) {
-  Columns found;
-  const auto stands = [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
-  const auto is_path = [&](const std::string& name) { return paths && name.find('.') != std::string::npos && name.find_first_of("*?") == std::string::npos; };
-  const auto lacks = [&](const std::string& name, const std::string& hint) {
-    std::vector<std::string> printable;
-    for (const std::string& other : names) printable.push_back(shown_list(other));
-    errors.add(line, 1, "no column " + shown_cell(name) + did_you_mean(name, printable) + "; found " + listed_names(names) + hint);
-  };
-  const std::string& by = std::string(how.scores.columns.named_by);
-  const auto hint = [&](std::string_view word) { return by.empty() ? std::string() : "; " + by + std::string(word) + " says which one it is"; };
-  const std::string* const named[] = {&how.step, &how.prompt, &how.group, &how.advantage, &how.length};
-  for (std::size_t f = 0; f < dump_fields; ++f) {
-    if (f < std::size(named) && !named[f]->empty()) {
-      if (*named[f] == "none" && !stands("none")) continue;
-      if (!stands(*named[f]) && !is_path(*named[f])) lacks(*named[f], "");
-      found.field[f] = *named[f];
-      continue;
-    }
-    const auto usual = std::find_if(profile.names[f].begin(), profile.names[f].end(), stands);
-    if (usual != profile.names[f].end()) found.field[f] = *usual;
-  }
-  if (found.field[prompt_at].empty() && found.field[group_at].empty()) lacks(profile.names[prompt_at].front(), hint("prompt"));
-  const auto is_field = [&](const std::string& name) { return std::find(std::begin(found.field), std::end(found.field), name) != std::end(found.field); };
-  const auto add_once = [&](const std::string& name) {
-    if (std::find(found.rewards.begin(), found.rewards.end(), name) == found.rewards.end()) found.rewards.push_back(name);
-  };
-  for (const std::string& wanted : how.rewards) {
-    if (stands(wanted) || is_path(wanted)) {
-      add_once(wanted);
-      continue;
-    }
-    const std::size_t before = found.rewards.size();
-    for (const std::string& name : names)
-      if (!is_field(name) && glob_match(wanted, name)) add_once(name);
-    if (found.rewards.size() == before) lacks(wanted, "");
-  }
-  if (!how.rewards.empty()) return found;
-  if (profile.rewards.empty()) {
-    for (const std::string& name : names)
-      if (!is_field(name)) found.rewards.push_back(name);
-    return found;
-  }
-  const auto usual = std::find_if(profile.rewards.begin(), profile.rewards.end(), stands);
-  if (usual != profile.rewards.end()) found.rewards.push_back(*usual);
-  else lacks(profile.rewards.front(), hint("reward"));
-  return found;
-}
-
-}  // namespace
 
 /// What a reader keeps between the texts of a training.
 class FlatReader::State {
  public:
-  State(RolloutFormat format, DumpRows& rows) : rows(rows), format(format), profile_(profile_of(format)), plain_(rows.how.scores.missing.empty() && rows.how.scores.map.empty() && rows.how.scores.parse == nullptr) {}
+  State(RolloutFormat format, DumpRows& rows) : rows(rows), format(format), plain_(rows.how.scores.missing.empty() && rows.how.scores.map.empty() && rows.how.scores.parse == nullptr) {}
   void read_json(const TextView& text);
   void read_table(const TextView& text);
   void begin(const TextView& text, const std::vector<std::string>& names, long line, CsvErrors& errors);
@@ -124,14 +35,16 @@ class FlatReader::State {
   std::vector<bool> numbers, fractions, texts;  ///< [columns] does a column of rewards hold numbers, those with a point, other values?
   template <class Source>
   bool add_row(const Source& source, ScoreTexts& scores, CsvErrors& errors);
-  std::int64_t step_of(const DumpCell& cell, CellPlace at, CsvErrors& errors) const;
+  /// `place` gives the cell's place, which only a mistake needs.
+  template <class Place>
+  std::int64_t step_of(const DumpCell& cell, const Place& place, CsvErrors& errors) const;
   /// Adds a mistake where another file has the step, of a trainer that writes a file for each.
   void check_step(std::int64_t step, long line, CsvErrors& errors);
-  double number_in(const std::string& name, const DumpCell& cell, CellPlace at, ScoreTexts& scores, CsvErrors& errors, bool reward) const;
-  const Profile& profile_;
+  template <class Place>
+  double number_in(const std::string& name, const DumpCell& cell, const Place& place, ScoreTexts& scores, CsvErrors& errors, bool reward) const;
   bool plain_;      ///< a number is its own score
   bool all_ = false;  ///< every column of numbers is a reward
-  Columns columns_;
+  DumpColumns columns_;
   std::map<std::int64_t, std::uint32_t> file_of_step_;
   std::pair<std::int64_t, std::uint32_t> last_step_{0, static_cast<std::uint32_t>(-1)};
   std::int64_t file_step_ = 0;  ///< of rows without a column of steps
@@ -193,7 +106,8 @@ void FlatReader::State::check_step(std::int64_t step, long line, CsvErrors& erro
   if (!is_new && at->second != file) errors.add(line, 1, fmt::format("step {} stands in {} too: files of one training are read together", step, rows.out.files[at->second]));
 }
 
-std::int64_t FlatReader::State::step_of(const DumpCell& cell, CellPlace at, CsvErrors& errors) const {
+template <class Place>
+std::int64_t FlatReader::State::step_of(const DumpCell& cell, const Place& place, CsvErrors& errors) const {
   constexpr double most = 9007199254740992;  // 2^53
   if (cell.kind == DumpCell::Kind::number && cell.number == std::floor(cell.number) && std::abs(cell.number) <= most) return static_cast<std::int64_t>(cell.number);
   if (cell.kind == DumpCell::Kind::text) {
@@ -207,13 +121,18 @@ std::int64_t FlatReader::State::step_of(const DumpCell& cell, CellPlace at, CsvE
                             : cell.kind == DumpCell::Kind::boolean ? " is true or false"
                             : cell.text.empty() || cell.kind == DumpCell::Kind::null ? " is empty"
                                                                                      : " " + shown_cell(cell.text);
+  const CellPlace at = place();
   errors.add(at.line, at.column, shown_list(columns_.field[step_at]) + found + ": a whole number is wanted");
   return 0;
 }
 
-double FlatReader::State::number_in(const std::string& name, const DumpCell& cell, CellPlace at, ScoreTexts& scores, CsvErrors& errors, bool reward) const {
+template <class Place>
+double FlatReader::State::number_in(const std::string& name, const DumpCell& cell, const Place& place, ScoreTexts& scores, CsvErrors& errors, bool reward) const {
   using Kind = DumpCell::Kind;
-  const auto bad = [&](const std::string& what) { return errors.add(at.line, at.column, shown_list(name) + what), std::nan(""); };
+  const auto bad = [&](const std::string& what) {
+    const CellPlace at = place();
+    return errors.add(at.line, at.column, shown_list(name) + what), std::nan("");
+  };
   if (cell.kind == Kind::null || cell.kind == Kind::absent) return std::nan("");
   if (cell.kind == Kind::list && format == RolloutFormat::nemo_rl && (!reward || cell.numbers <= 1)) return cell.numbers > 0 ? cell.number : std::nan("");
   if (cell.kind == Kind::boolean) return cell.number;
@@ -235,17 +154,18 @@ bool FlatReader::State::add_row(const Source& source, ScoreTexts& scores, CsvErr
   const std::size_t before = errors.size();
   DumpRow row;
   row.line = static_cast<std::uint32_t>(source.line());
-  const auto at = [&](Field f) -> const DumpCell* {
+  const auto at = [&](DumpField f) -> const DumpCell* {
     if (source.field[f] == no_column) return nullptr;
     const DumpCell* cell = source.cell(source.field[f]);
     if (cell == nullptr) errors.add(source.line(), 1, "no key " + shown_cell(columns_.field[f]));
     return cell ? cell : &nothing;
   };
+  const auto place = [&](std::size_t slot) { return [&source, slot] { return source.place(slot); }; };
   row.step = file_step_;
-  if (const DumpCell* cell = at(step_at); cell && cell->kind != Kind::absent) row.step = step_of(*cell, source.place(source.field[step_at]), errors);
+  if (const DumpCell* cell = at(step_at); cell && cell->kind != Kind::absent) row.step = step_of(*cell, place(source.field[step_at]), errors);
   check_step(row.step, row.line, errors);
   char hash[24];
-  const auto id = [&](const DumpCell& cell, Field f) -> std::string_view {
+  const auto id = [&](const DumpCell& cell, DumpField f) -> std::string_view {
     if (cell.kind == Kind::null || (cell.kind == Kind::text && cell.text.empty())) {
       const CellPlace place = source.place(source.field[f]);
       errors.add(place.line, place.column, shown_list(columns_.field[f]) + " is empty");
@@ -259,7 +179,7 @@ bool FlatReader::State::add_row(const Source& source, ScoreTexts& scores, CsvErr
   if (group && group->kind != Kind::absent) row.prompt = id(*group, group_at), row.group = hash_of(row.prompt);
   const DumpCell* const prompt = at(prompt_at);
   const bool by_content = format == RolloutFormat::nemo_rl && group == nullptr;
-  if (prompt && prompt->kind != Kind::absent && !by_content) row.prompt = id(*prompt, prompt_at);
+  if (prompt && prompt->kind != Kind::absent && format != RolloutFormat::nemo_rl) row.prompt = id(*prompt, prompt_at);
   if (source.field[uid_at] != no_column)
     if (const DumpCell* uid = source.cell(source.field[uid_at]); uid != nullptr && !uid->text.empty()) {
       const auto rollout = rollout_of(uid->text);
@@ -267,7 +187,7 @@ bool FlatReader::State::add_row(const Source& source, ScoreTexts& scores, CsvErr
       if (rollout) row.identity = hash_of(rollout->first), row.rank = static_cast<std::int32_t>(rollout->second);
     }
   for (const auto& [field, to] : {std::pair{advantage_at, &row.advantage}, {length_at, &row.length}})
-    if (const DumpCell* cell = at(field)) *to = number_in(columns_.field[field], *cell, source.place(source.field[field]), scores, errors, false);
+    if (const DumpCell* cell = at(field)) *to = number_in(columns_.field[field], *cell, place(source.field[field]), scores, errors, false);
   if (format == RolloutFormat::nemo_rl) {
     if (const DumpCell* cell = at(advantage_at)) differing_ += cell->differ;
     if (const DumpCell* cell = at(length_at); cell && columns_.field[length_at] == "token_loss_mask") row.length = cell->other_than_0;
@@ -285,7 +205,7 @@ bool FlatReader::State::add_row(const Source& source, ScoreTexts& scores, CsvErr
     } else if (all_ && cell->kind != Kind::number && cell->kind != Kind::null) {
       texts[c] = true, reward = std::nan("");
     } else {
-      reward = number_in(columns_.rewards[c], *cell, source.place(source.reward[c]), scores, errors, true);
+      reward = number_in(columns_.rewards[c], *cell, place(source.reward[c]), scores, errors, true);
       if (reward == reward) numbers[c] = true, fractions[c] = fractions[c] || !cell->whole;
     }
   }
@@ -314,14 +234,14 @@ void FlatReader::State::add_waiting(const TextView& text) {
 }
 
 void FlatReader::State::begin(const TextView& text, const std::vector<std::string>& names, long line, CsvErrors& errors) {
-  Columns found = find_columns(profile_, rows.how, names, format > RolloutFormat::tsv, line, errors);
+  DumpColumns found = find_columns(format, rows.how, names, line, errors);
   if (errors.any()) throw Failure(Exit::bad_input, errors.text());
   if (rows.out.reward_names.empty()) {
     rows.out.reward_names = found.rewards;
-    all_ = profile_.rewards.empty() && rows.how.rewards.empty();
+    all_ = found.all_numbers;
     numbers.assign(found.rewards.size(), false), texts.assign(found.rewards.size(), false), fractions.assign(found.rewards.size(), false), rewards_.assign(found.rewards.size(), 0);
   } else if (found.rewards != rows.out.reward_names) {
-    errors.add(line, 1, "its columns of rewards are " + listed_names(found.rewards) + ", and those of " + rows.out.files.front() + " are " + listed_names(rows.out.reward_names));
+    errors.add(line, 1, "its columns of rewards are " + names_text(found.rewards) + ", and those of " + rows.out.files.front() + " are " + names_text(rows.out.reward_names));
     throw Failure(Exit::bad_input, errors.text());
   }
   columns_ = std::move(found);
@@ -451,7 +371,7 @@ Rollouts FlatReader::State::finish() {
       rows.out.warnings.push_back(fmt::format("steps {} have the same prompts in the same order: TRL writes evaluations into files of the same name; if they are such, convert the files of the other steps alone", steps));
   }
   if (differing_ > 0) rows.note(fmt::format("{} whose tokens have different advantages: the first other than 0 is read", counted(differing_, "row")));
-  if (format == RolloutFormat::nemo_rl) rows.note("groups are found by the common beginning of their rows");
+  if (format == RolloutFormat::nemo_rl && columns_.field[group_at].empty()) rows.note("groups are found by the common beginning of their rows");
   return rows.finish();
 }
 

@@ -16,6 +16,7 @@
 #include "kernels/system/text.hpp"
 #include "results/scores/csv.hpp"
 #include "results/scores/rollouts/rollouts.hpp"
+#include "results/scores/score_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/page.hpp"
 #include "tests/source_path.hpp"
@@ -92,6 +93,38 @@ std::string result_of_case(const std::string& input) {
   return result_of([&] { return parse_rollouts(std::move(files), how); });
 }
 
+std::string bytes_of(std::uint64_t value, int count) {
+  std::string bytes;
+  for (int i = 0; i < count; ++i) bytes += static_cast<char>(value >> 8 * i & 255);
+  return bytes;
+}
+
+/// CRC-32 of gzip and zip.
+std::uint32_t checksum(const std::string& text) {
+  std::uint32_t crc = ~0u;
+  for (const char c : text) {
+    crc ^= static_cast<unsigned char>(c);
+    for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0u);
+  }
+  return ~crc;
+}
+
+/// gzip of one block that is stored as it is.
+std::string gzip_of(const std::string& text) {
+  return std::string("\x1f\x8b\x08\0\0\0\0\0\0\xff\x01", 11) + bytes_of(text.size(), 2) + bytes_of(~text.size(), 2) + text + bytes_of(checksum(text), 4) + bytes_of(text.size(), 4);
+}
+
+/// zip of members that are stored as they are.
+std::string zip_of(const std::vector<NamedText>& members) {
+  std::string zip, directory;
+  for (const NamedText& member : members) {
+    const std::string common = bytes_of(20, 2) + bytes_of(0, 8) + bytes_of(checksum(member.text), 4) + bytes_of(member.text.size(), 4) + bytes_of(member.text.size(), 4) + bytes_of(member.name.size(), 2) + bytes_of(0, 2);
+    directory += "PK\x01\x02" + bytes_of(20, 2) + common + bytes_of(0, 10) + bytes_of(zip.size(), 4) + member.name;
+    zip += "PK\x03\x04" + common + member.name + member.text;
+  }
+  return zip + directory + "PK\x05\x06" + bytes_of(0, 4) + bytes_of(members.size(), 2) + bytes_of(members.size(), 2) + bytes_of(directory.size(), 4) + bytes_of(zip.size(), 4) + bytes_of(0, 2);
+}
+
 /// A folder of files for one case.
 struct Folder {
   std::string path = (std::filesystem::temp_directory_path() / fmt::format("odrpo-rollouts-{}", ::getpid())).string();
@@ -164,7 +197,7 @@ TEST_CASE("groups of verl's dump are those of its own advantages") {
   CHECK(rows == 47);
 }
 
-TEST_CASE("folders stand for their files in the order of numbers; evaluations and other formats beside them are left out") {
+TEST_CASE("folders stand for their files in the order of numbers, without evaluations and other formats beside them") {
   const Folder folder;
   const auto nemo = [](const char* words, int reward) { return fmt::format(R"({{"content":["{}"],"rewards":[{}],"idx":0}})", words, reward) + "\n"; };
   folder.write("nemo/train_data_step10.jsonl", nemo("a b", 1) + nemo("a c", 2));
@@ -185,6 +218,24 @@ TEST_CASE("folders stand for their files in the order of numbers; evaluations an
   folder.write("none/notes.txt", "");
   CHECK(folder.read({"none"}) == folder.path + "/none: a folder without dumps of rollouts (.jsonl, .json, .csv, .tsv, packed or not)\n");
   CHECK_THROWS_AS(read_rollouts(std::vector{folder.path + "/absent.csv"}, {}), Failure);
+}
+
+TEST_CASE("packed dumps: gzip, and zip with files that are none") {
+  const std::string one = "prompt,reward\na,1\na,2\n", two = "prompt,reward\nb,3\nb,4\n";
+  CHECK(result_of([&] { return parse_rollouts({{"step7.csv.gz", gzip_of(one)}}, {}); }) == "csv reward\n7 a: 1@2 2@3\nnote: no column of steps: the number in the name of a file is its step\n");
+  CHECK(result_of([&] { return parse_rollouts({{"all.zip", zip_of({{"run/9.csv", two}, {"run/10.csv", one}, {"run/notes.txt", "x"}, {"__MACOSX/9.csv", "x"}})}}, {}); }) ==
+        "csv reward\n9 b: 3@1:2 4@1:3\n10 a: 1@0:2 2@0:3\nnote: no column of steps: the number in the name of a file is its step\n");
+  CHECK(result_of([&] { return parse_rollouts({{"all.zip", zip_of({{"notes.txt", "x"}})}}, {}); }) == "all.zip: no dump of rollouts in it: .jsonl, .json, .csv or .tsv\n");
+}
+
+TEST_CASE("scores of NeMo RL are read from lists of one, as the trainer writes them") {
+  std::string text;
+  for (const char* prompt : {"Name a sea. ", "What is 2 + 2? "})
+    for (int i = 0; i < 3; ++i) text += fmt::format(R"({{"content":["{}{}"],"rewards":[{}.0],"idx":0}})", prompt, static_cast<char>('a' + i), i + 1) + "\n";
+  const ScoreTable t = parse_scores(text, "train_data_step1.jsonl");
+  CHECK(t.prompts.size() == 2);
+  CHECK(t.values == std::vector<double>{1, 2, 3});
+  CHECK(t.level == std::vector<std::uint8_t>{1, 2, 3, 1, 2, 3});
 }
 
 TEST_CASE("one training is the same from CSV, TSV, JSON lines, a list and packed files, in any order of steps") {
