@@ -143,24 +143,24 @@ namespace {
 constexpr double column_width = 3.25, page_width = 5.5;  // widths of a column and of the page's text, in inches, as most conferences have them
 constexpr std::size_t most_steps_drawn = 400;                  // most steps that a curve shows; a printed column could not show more
 
+/// True if a figure of lines shows differences: --baseline asks for them.
+bool draws_differences(const PlotOptions& o) { return !o.baseline.empty(); }
+
 Figure curves(const PlotOptions& o) {
   const ResultFile file = read_table_file(o, curve_columns(o.curve), curve_columns(gain_curve));
   const TableModel table = query_curve(file, o, o.curve, o.data || o.json ? every_step : most_steps_drawn);
-  return lines_figure({&table, 1}, series_styles(table.rows), true);
+  return lines_figure({&table, 1}, series_styles(table.rows), true, draws_differences(o));
 }
 
-/// Draws the table's value and the time over the columns of the table (votes). The time includes the calls of the judge if the file has
-/// them; else it is the time of a training step. With --value, draws only those values.
+/// Draws the table's values, or those of --value, over the columns of the table (votes), side by side.
 Figure votes(const PlotOptions& o) {
-  if (!o.value.empty()) {
-    const TableModel table = query_table(read_table_file(o), o);
-    return lines_figure({&table, 1}, series_styles(table.rows), false);
-  }
-  const ResultFile file = read_table_file(o, {"seconds"}, {"modelled-seconds"});
-  const TableModel table = query_table(file, o);
-  const bool modelled = file.column("modelled_seconds") != nullptr;
-  const TableModel tables[] = {table, with_value(table, file, modelled ? "modelled-seconds" : "seconds")};
-  return lines_figure(tables, series_styles(table.rows), false);
+  std::vector<std::string> more = value_names(o.value);
+  PlotOptions first = o;
+  if (!more.empty()) first.value = {more[0]}, more.erase(more.begin());
+  const ResultFile file = read_table_file(first, more);
+  std::vector<TableModel> tables = {query_table(file, first)};
+  for (const std::string& value : more) tables.push_back(with_value(tables[0], file, value));
+  return lines_figure(tables, series_styles(tables[0].rows), false, draws_differences(o));
 }
 
 Figure bars(const PlotOptions& o) {
@@ -206,15 +206,15 @@ void check_flags(const PlotOptions& o, const PlotKind& kind) {
   const bool weights = !kind.of_file;
   if (kind.of_file && o.path.empty()) fail(Exit::usage, "FILE.h5 is required: the figure {} is of a result file", kind.word);
   if (weights && !o.path.empty()) fail(Exit::usage, "the figure weights is of no file; --rewards and --estimator say what it shows");
-  const bool of_curves = kind.make == curves, of_differences = kind.make == forest;
+  const bool of_curves = kind.make == curves, of_lines = of_curves || kind.make == votes, of_differences = kind.make == forest || (of_lines && draws_differences(o));
   const struct {
     const char* name;
     bool set, has_effect;
   } flags[] = {{"--curve", !o.curve.empty(), of_curves},
                {"--value", !o.value.empty(), !of_curves && !weights},
                {"--baseline", !o.baseline.empty(), of_differences},
-               {"--compare", !o.compare.empty(), of_differences},
-               {"--correction", !o.correction.empty(), of_differences},
+               {"--compare", !o.compare.empty(), of_differences && !of_curves},
+               {"--correction", !o.correction.empty(), kind.make == forest},
                {"--rows", !o.rows.empty(), !weights},
                {"--columns", !o.columns.empty(), !weights},
                {"--best", !o.best.empty(), !weights},
