@@ -113,7 +113,7 @@ void obey(Instruction instruction, const ToyLm& world, const ToyPrompt& p, const
       std::erase(body, and_word(v));
       split(2);
       const std::vector<Sentence> made = sentences_of(body, stop);
-      for (std::size_t s = std::min<std::size_t>(made.size(), 2); s-- > 0;) insert(made[s].begin, and_word(v));
+      for (std::size_t s = made.size(); s-- > 0 && s + 2 >= made.size();) insert(made[s].begin, and_word(v));
       return;
     }
     case Instruction::paragraph:
@@ -131,7 +131,9 @@ void obey(Instruction instruction, const ToyLm& world, const ToyPrompt& p, const
     }
     case Instruction::postscript: close(), body.push_back(then_word(v)), body.push_back(p.facts[static_cast<std::size_t>(below(toy_facts))]); return;
     case Instruction::quotation:
-      if (!body.empty() && body.front() != body.back()) body.push_back(Token(body.front()));
+      if (body.empty() || body.front() == body.back()) return;
+      if (p.asks(Instruction::end_checker)) insert(0, Token(body.back()));
+      else body.push_back(Token(body.front()));
       return;
     case Instruction::end_checker:
       if (!body.empty() && body.back() == p.keywords[1]) return;

@@ -127,12 +127,13 @@ int helpfulness_points(const Text& t) {
     named += is_named;
     last = place;
   }
-  return 16 * named;
+  return 16 * between(named, 0, is_paper(t) ? 2 : toy_facts);
 }
 
 // A connective between two different claims links them; any other connective is hanging. In the hard world a link by another persona's
 // connective earns half the points.
 int logic_points(const Text& t) {
+  if (is_paper(t)) return 0;
   int links = 0, foreign = 0, hanging = 0;
   for (int i = 0; i < t.length(); ++i) {
     if (t.class_of[i] != WordClass::connective) continue;
@@ -142,7 +143,7 @@ int logic_points(const Text& t) {
     else if (is_hard(t) && t.vocabulary().index_of(t.body[i]) != t.prompt->persona) ++foreign;
     else ++links;
   }
-  const int most = is_paper(t) ? 1 : most_links, whole = between(links, 0, most), half = between(foreign, 0, most - whole);
+  const int whole = between(links, 0, most_links), half = between(foreign, 0, most_links - whole);
   return between(16 * whole + 8 * half - 8 * hanging, 0, 32);
 }
 
@@ -181,7 +182,7 @@ int tone_points(const Text& t) {
 int instruction_points(const Text& t) {
   int followed = 0;
   for (int i = 0; i < t.prompt->instructions; ++i) followed += follows(t.prompt->instruction[i], t);
-  return is_paper(t) ? 32 * followed / t.prompt->instructions : 0;
+  return is_paper(t) ? 64 * followed / t.prompt->instructions : 0;
 }
 
 Verdict judge_text(const Text& t) {

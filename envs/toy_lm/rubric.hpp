@@ -76,9 +76,9 @@ inline constexpr Word<Rubric> rubric_words[] = {
     {Rubric::conciseness, "conciseness", "16; -4 for each filler, -2 for each word beyond the least length + 2"},
     {Rubric::clarity, "clarity", "16; -8 for each sentence of fewer than 2 or more than 8 words"},
     {Rubric::tone, "tone", "16 with a word of the persona's tone; -8 for each word of another's; where `lowercase` is asked: 16 without any word of tone"},
-    {Rubric::instructions, "instructions", "paper: 32, shared evenly by the prompt's instructions; it has no conciseness, and one link earns all points of logic"},
+    {Rubric::instructions, "instructions", "paper: 64, shared evenly by the prompt's instructions; there helpfulness counts two facts at most, and there is neither logic nor conciseness"},
 };
-inline constexpr int most_points[toy_rubrics] = {48, 32, 16, 16, 16, 32};  ///< together 128 in every world: paper has 16 for logic and 0 for conciseness, others 0 for instructions
+inline constexpr int most_points[toy_rubrics] = {48, 32, 16, 16, 16, 64};  ///< easy and hard: 128 without instructions; paper: 32 + 0 + 0 + 16 + 16 + 64 = 128
 inline constexpr int most_links = 2, slack_words = 2, most_sentence = 8;
 
 /// The points that one rubric gives, from 0 to its most_points.

@@ -36,7 +36,7 @@ inline constexpr Word<LengthClass> length_words[] = {
 /// What prompts of difficulty `paper` ask, after the kinds of instructions of IFEval (arXiv 2311.07911); envs/toy_lm/instructions.hpp checks them.
 enum class Instruction : std::uint8_t {
   forbidden, lowercase, no_comma, existence, frequency, letters, placeholders, capitals, highlight, sentences, bullets, paragraph, at_most, repeat_prompt, title,
-  postscript, quotation, end_checker
+  postscript, end_checker, quotation
 };
 inline constexpr int toy_instruction_kinds = 18, most_instructions = 2;
 inline constexpr Word<Instruction> instruction_words[] = {
@@ -56,8 +56,8 @@ inline constexpr Word<Instruction> instruction_words[] = {
     {Instruction::repeat_prompt, "repeat-prompt", "combination:repeat_prompt: begins with the first two facts of the prompt"},
     {Instruction::title, "title", "detectable_format:title: the first of several sentences has exactly two words"},
     {Instruction::postscript, "postscript", "detectable_content:postscript: the last of several sentences begins with `then`"},
-    {Instruction::quotation, "quotation", "startend:quotation: the first word is the last word too"},
     {Instruction::end_checker, "end-checker", "startend:end_checker: ends with the second keyword"},
+    {Instruction::quotation, "quotation", "startend:quotation: the first word is the last word too"},
 };
 
 inline constexpr int toy_kinds = 3, toy_lengths = 3, toy_personas = 4, tone_words_each = 2, toy_connectives = 4, toy_fillers = 4;
