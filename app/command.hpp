@@ -106,7 +106,7 @@ int report(const ReportOptions&);
 
 struct ExportOptions {
   std::string path;                ///< a result file
-  std::string format, what;        ///< words of export_format_words, export_what_words; empty = csv, runs (jsonl: all)
+  std::string format, what;        ///< words of export_format_words, export_what_words; empty = csv (rollouts: jsonl), runs (jsonl: all)
   std::vector<std::string> curve;  ///< names of curves, `seconds` too; empty = all
   std::vector<std::string> only;   ///< --only GLOB of run ids, as in SuiteOptions
   std::string output;              ///< empty = stdout
@@ -190,6 +190,33 @@ struct JudgeAdviseOptions {
   std::string output;  ///< empty = stdout
 };
 int judge_advise(const JudgeAdviseOptions&);
+
+/// How dumps of rollouts are read, and by what they are estimated; shared by `rollouts analyze` and `rollouts estimate`. Empty texts = those of the format.
+struct RolloutOptions {
+  std::vector<std::string> paths;  ///< dumps, or folders of them
+  std::string format, step, prompt, group, advantage, length;
+  std::vector<std::string> rewards, weights;  ///< columns or globs, and their weights; each one word, or several with commas
+  int group_size = 0;
+  ReadingFlags reading;
+  std::string scale;  ///< "0..5 by 0.5"; empty = of the scores
+  int levels = 0;     ///< 1..K; 0 = of the scores
+  std::vector<std::string> estimators;
+  std::string compat;  ///< empty = paper
+  std::string output;  ///< empty = stdout
+};
+
+struct RolloutsAnalyzeOptions : RolloutOptions {
+  std::vector<std::string> figures;  ///< "dead=FILE.svg"
+  int resamples = 1000;
+  long long seed = 1;
+  bool json = false, markdown = false;
+};
+int rollouts_analyze(const RolloutsAnalyzeOptions&);
+
+struct RolloutsEstimateOptions : RolloutOptions {
+  std::string whiten;  ///< word of whiten_words; empty = none
+};
+int rollouts_estimate(const RolloutsEstimateOptions&);
 
 /// Keys of [estimator.NAME] as flags; unset and empty = EstimatorConfig's.
 struct FormKeyFlags {

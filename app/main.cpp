@@ -61,6 +61,7 @@ struct Commands {
   ConformOptions conform;
   JudgeCommands judge;
   TheoryCommands theory;
+  RolloutsCommands rollouts;
   bool version = false, json = false, table_json = false, doctor_json = false, version_json = false;
   Arguments argv;
   std::function<int()> chosen;
@@ -154,6 +155,8 @@ struct Commands {
     stats_options(*c, stats);
 
     judge_commands(*app.add_subcommand("judge", "measure a real judge from a file of its scores, fit a simulated one to them, simulate scores"), judge, chosen);
+
+    rollouts_commands(*app.add_subcommand("rollouts", "what the scores of a real training show, and what other estimators would have made of them"), rollouts, chosen);
 
     theory_commands(*app.add_subcommand("theory", "exact update fields of estimators: curl, objectives, and the leverage of one score"), theory, chosen);
     add("compute", "answer JSON lines on stdin: every formula, callable from any language",

@@ -46,17 +46,17 @@ class SharedSteps {
 template <class A>
 void keep_record(A& archive, RunRecord& r) {
   int status = static_cast<int>(r.status);
-  std::uint64_t finals = r.finals.size(), curves = r.curves.size(), evaluated = r.evaluated.size();
-  archive(status, finals, curves, evaluated);
+  std::uint64_t finals = r.finals.size(), curves = r.curves.size(), evaluated = r.evaluated.size(), rollouts = r.rollouts.size();
+  archive(status, finals, curves, evaluated, rollouts);
   if constexpr (A::loading) {
-    archive.require(finals < 1000 && curves < 1000 && evaluated < 1000);
+    archive.require(finals < 1000 && curves < 1000 && evaluated < 1000 && rollouts < 1000);
     if (!archive.good()) return;
     r.status = static_cast<RunStatus>(status);
-    r.finals.resize(finals), r.curves.resize(curves), r.evaluated.resize(evaluated);
+    r.finals.resize(finals), r.curves.resize(curves), r.evaluated.resize(evaluated), r.rollouts.resize(rollouts);
   }
   archive(r.error, r.step, r.seconds, r.step_time_median);
   for (Final& f : r.finals) archive(f.name, f.value);
-  for (auto* list : {&r.curves, &r.evaluated})
+  for (auto* list : {&r.curves, &r.evaluated, &r.rollouts})
     for (Curve& c : *list) archive(c.name, c.values);
 }
 

@@ -12,6 +12,7 @@
 #include "train/checkpoint/checkpoint.hpp"
 #include "train/final_values.hpp"
 #include "train/kept_groups.hpp"
+#include "train/kept_rollouts.hpp"
 #include "train/prompt_batch.hpp"
 #include "train/run_record.hpp"
 #include "train/schedule/run_steps.hpp"
@@ -120,6 +121,7 @@ bool train_step(W& run, int t, const StepUse& use, const std::atomic<bool>& stop
 ///   void record_policy(RunRecord&);                   appends the values that depend on the policy alone
 ///   void record_batch(RunRecord&);                    appends this world's values of the latest batch, besides those of add_batch()
 ///   double batch_truth();                             mean true quality of the latest step's responses
+///   KeptResponse response(std::size_t i);             what the world knows of response i of the latest step, [B][G]
 ///   const char* not_finite();                         what was not finite in the latest record or update ("parameters are"), or null
 ///   Headroom headroom(const RunRecord&);              the qualities between which gains are measured
 ///   double judge_calls();                             expected calls of the judge over the run
@@ -156,6 +158,7 @@ struct Run {
     archive(final_reward.sum, final_reward.batches, collapse);
     archive(record.step, record.seconds);
     for (Curve& curve : record.curves) archive(curve.values);
+    for (Curve& column : record.rollouts) archive(column.values);
   }
 
   /// Checks a run that was loaded from a checkpoint: true if its step and the lengths of its curves fit each other and the spec.
@@ -172,7 +175,7 @@ struct Run {
       const std::size_t wanted = !has_curve(spec, id) ? 0 : W::is_of_policy(id) ? now : before;
       if (record.curves[static_cast<std::size_t>(c)].values.size() != wanted) return false;
     }
-    return true;
+    return are_kept_until(record, spec, t);
   }
 };
 
@@ -238,6 +241,11 @@ RunRecord train_loop(const typename W::Problem& problem, const std::atomic<bool>
         return failed_record(spec, "stopped");
       }
       if (run->world.not_finite() != nullptr) return diverged_record(spec, run->world.not_finite(), t);
+    }
+    if (keeps_rollouts(spec, t)) {
+      LapClock clock(run->world.step.seconds);
+      keep_rollouts(run->record, run->world, t);
+      clock.lap(stage_record);
     }
     if (t < steps) {
       const SeenSum seen = sum_seen(run->world.step.batch);

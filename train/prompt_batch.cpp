@@ -223,16 +223,20 @@ SeenSum sum_of(const std::vector<float>& reward) {
 
 SeenSum sum_of_votes(const RewardBatch& b) {
   SeenSum seen;
-  for (std::size_t i = 0; i < b.raw.size(); ++i) {
-    int sum = 0, there = 0;
-    for (const std::uint8_t vote : votes_of(b, i))
-      if (vote != no_score) sum += vote, ++there;
-    if (there > 0) seen.sum += static_cast<double>(sum) / there, seen.count += 1;
-  }
+  for (std::size_t i = 0; i < b.raw.size(); ++i)
+    if (const double reward = reward_of(b, i); reward == reward) seen.sum += reward, seen.count += 1;
   return seen;
 }
 
 }  // namespace
+
+double reward_of(const RewardBatch& b, std::size_t i) {
+  if (b.kind.real) return static_cast<double>(b.reward[i]);
+  int sum = 0, there = 0;
+  for (const std::uint8_t vote : votes_of(b, i))
+    if (vote != no_score) sum += vote, ++there;
+  return static_cast<double>(sum) / there;  // NaN when there is none
+}
 
 SeenSum sum_seen(const RewardBatch& b) {
   if (b.kind.votes > 1) return sum_of_votes(b);

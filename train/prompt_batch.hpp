@@ -101,6 +101,8 @@ struct SeenSum {
   double mean() const { return sum / count; }  // NaN when there are none
 };
 SeenSum sum_seen(const RewardBatch& b);
+/// The observed reward of response i; where all votes are kept, the mean of its votes. NaN = missing.
+double reward_of(const RewardBatch& b, std::size_t i);
 
 /// The groups of the batch that are not dead.
 std::vector<std::size_t> teaching_groups(const RunSpec& spec, const RewardBatch& b);

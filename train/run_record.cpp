@@ -8,6 +8,7 @@
 #include "config/write/canonical.hpp"
 #include "kernels/math.hpp"
 #include "kernels/shared/failure.hpp"
+#include "train/kept_rollouts.hpp"
 #include "train/schedule/cost.hpp"
 
 namespace odrpo {
@@ -53,6 +54,7 @@ RunRecord begin_record(const RunSpec& spec) {
     r.curves.push_back({curve_name(id), {}});
     if (has_curve(spec, id)) r.curves.back().values.reserve(records);
   }
+  r.rollouts = rollout_values(spec);
   r.step.reserve(records);
   r.seconds.reserve(records * stage_count);
   return r;

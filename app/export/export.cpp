@@ -50,14 +50,15 @@ class Sink {
 /// Reads from the flags what is exported and in which format. Failure `usage` for flags that contradict each other.
 ExportForm form_of(const ExportOptions& o) {
   ExportForm form;
-  if (!o.format.empty()) form.format = listed_word("--format", export_format_words, o.format);
-  form.what = form.format == ExportFormat::jsonl ? ExportWhat::all : ExportWhat::runs;
   if (!o.what.empty()) form.what = listed_word("--what", export_what_words, o.what);
+  if (form.what == ExportWhat::rollouts && !o.output.ends_with(".csv")) form.format = ExportFormat::jsonl;
+  if (!o.format.empty()) form.format = listed_word("--format", export_format_words, o.format);
+  if (o.what.empty() && form.format == ExportFormat::jsonl) form.what = ExportWhat::all;
   if (form.what == ExportWhat::suite && !o.format.empty()) fail(Exit::usage, "--format: the suite is text as it is");
   if (form.what == ExportWhat::suite && !o.only.empty()) fail(Exit::usage, "--only: the suite is written whole");
   if (form.what == ExportWhat::all && form.format == ExportFormat::csv)
     fail(Exit::usage, "--what all: runs with their curves are no table; --format jsonl has them, or take --what curves");
-  if ((form.what == ExportWhat::suite || form.what == ExportWhat::runs) && !o.curve.empty())
+  if (form.what != ExportWhat::curves && form.what != ExportWhat::all && !o.curve.empty())
     fail(Exit::usage, "--curve: --what {} has no curves", word_of<ExportWhat>(export_what_words, form.what));
   return form;
 }
@@ -110,13 +111,23 @@ void write_suite(const ExportOptions& o, const ReadLimits& limits) {
   sink.commit();
 }
 
+/// The number of the file's runs that --only chooses.
+std::size_t count_chosen(const ExportOptions& o, const ReadLimits& limits) {
+  const ResultFile file = read_results(o.path, [](const ResultFile&) { return std::vector<std::string>{"id"}; }, limits);
+  Selection wanted(o.only);
+  std::size_t count = 0;
+  for (std::size_t run = 0; run < file.runs; ++run) count += wanted.has(file.column("id")->text(run));
+  return count;
+}
+
 void write_runs(const ExportOptions& o, ExportForm form, const ReadLimits& limits) {
   Sink sink(o.output);
   Selection wanted(o.only);
+  if (form.what == ExportWhat::rollouts) form.several = count_chosen(o, limits) > 1;
   std::optional<RunExport> lines;
   std::size_t row = 0;
   const auto begin = [&](const ResultFile& head) {
-    if (form.what != ExportWhat::runs) form.curves = chosen_curves(head.curves, o.curve);
+    if (form.what == ExportWhat::curves || form.what == ExportWhat::all) form.curves = chosen_curves(head.curves, o.curve);
     lines.emplace(head, form, [&](std::string_view text) { sink.write(text); });
   };
   const auto add = [&](const std::vector<RunRecord>& slab) {
@@ -126,8 +137,10 @@ void write_runs(const ExportOptions& o, ExportForm form, const ReadLimits& limit
     }
   };
   read_runs(o.path, begin, add, limits);
-  lines->end();
   wanted.check();
+  if (form.what == ExportWhat::rollouts && !lines->has_rollouts())
+    fail(Exit::usage, "'{}' keeps no rollouts{}: `[record] rollouts = k` in the suite keeps those of every k-th step", o.path, o.only.empty() ? "" : " of these runs");
+  lines->end();
   sink.commit();
 }
 

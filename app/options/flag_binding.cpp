@@ -140,7 +140,7 @@ void plot_options(CLI::App& app, PlotOptions& o) {
 void export_options(CLI::App& app, ExportOptions& o) {
   app.add_option("file", o.path, "a result file")->required()->type_name("FILE.h5");
   app.add_option("--format", o.format, "csv (default) or jsonl, one JSON object per line")->type_name("FORMAT");
-  app.add_option("--what", o.what, "runs (default of csv), curves, all (default of jsonl: runs with their curves) or suite")->type_name("WHAT");
+  app.add_option("--what", o.what, "runs (default of csv), curves, all (default of jsonl: runs with their curves), rollouts (jsonl, or csv by -o) or suite")->type_name("WHAT");
   repeated(app, "--curve", o.curve, "only this curve, `seconds` for the times of the stages; may be repeated", "NAME");
   repeated(app, "--only", o.only, "only the runs whose id matches, e.g. --only '*/grpo/n8/*'; may be repeated", "GLOB");
   app.add_option("-o,--output", o.output, "file to write (default: standard output)")->type_name("FILE");

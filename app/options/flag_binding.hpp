@@ -65,6 +65,16 @@ struct JudgeCommands {
 /// Adds the commands of `judge`. The one that the command line names sets `chosen` to its function. `commands` must outlive the parser.
 void judge_commands(CLI::App& judge, JudgeCommands& commands, std::function<int()>& chosen);
 
+// The commands of `rollouts` and their flags.
+
+struct RolloutsCommands {
+  RolloutsAnalyzeOptions analyze;
+  RolloutsEstimateOptions estimate;
+};
+
+/// Adds the commands of `rollouts`. The one that the command line names sets `chosen` to its function. `commands` must outlive the parser.
+void rollouts_commands(CLI::App& rollouts, RolloutsCommands& commands, std::function<int()>& chosen);
+
 // The commands of `theory` and their flags.
 
 struct TheoryCommands {

@@ -1,76 +1,20 @@
 // Reads a suite file, or a file that a suite names, and checks its kind, size and encoding.
 #include "config/read/read_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 
 #include "config/plan/plan.hpp"
 #include "config/read/tree.hpp"
 #include "kernels/system/fail.hpp"
+#include "kernels/system/input_file.hpp"
 #include "kernels/system/text.hpp"
 #include "results/scores/score_file.hpp"
 #include "results/store/store.hpp"
 
 namespace odrpo {
-namespace {
-
-[[noreturn]] void cannot_read(const std::string& path) { fail(Exit::io, "{}: {}", shown(path, 4096), std::strerror(errno)); }
-
-// what a file is for: its name in messages, the exit code if the path is no regular file, and its largest size in bytes
-struct PathUse {
-  const char* what;
-  Exit wrong;
-  std::size_t most;
-};
-
-void must_be_regular(const std::string& path, const struct stat& s, const PathUse& use) {
-  if (S_ISREG(s.st_mode)) return;
-  const char* kind = S_ISDIR(s.st_mode) ? "a directory" : S_ISFIFO(s.st_mode) ? "a pipe" : S_ISSOCK(s.st_mode) ? "a socket" : "a device";
-  fail(use.wrong, "{}: is {}, not {}", shown(path, 4096), kind, use.what);
-}
-
-// a file descriptor that closes itself
-struct Descriptor {
-  int fd;
-  explicit Descriptor(int f) : fd(f) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd >= 0) ::close(fd);
-  }
-};
-
-// reads the file, or its first `most` + 1 bytes
-std::string read_bytes(const std::string& path, const PathUse& use) {
-  struct stat s {};
-  if (::stat(path.c_str(), &s) != 0) cannot_read(path);
-  must_be_regular(path, s, use);
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  if (file.fd < 0 || ::fstat(file.fd, &s) != 0) cannot_read(path);
-  must_be_regular(path, s, use);
-  std::string text(std::min(use.most, static_cast<std::size_t>(s.st_size)) + 1, '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const auto n = ::read(file.fd, text.data() + size, text.size() - size);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) cannot_read(path);
-    if (n == 0) break;
-    size += static_cast<std::size_t>(n);
-    // some files (of /proc) are longer than their reported size
-    if (size == text.size() && size <= use.most) text.resize(std::min(use.most + 1, 2 * size + 4096));
-  }
-  text.resize(size);
-  return text;
-}
-
-}  // namespace
 
 std::string read_suite_file(const std::string& path) {
   std::string text = read_bytes(path, {"a suite file", Exit::suite, max_suite_bytes});
@@ -95,31 +39,6 @@ std::string read_suite_file(const std::string& path) {
 std::string read_scores_file(const std::string& path) {
   return read_bytes(path, {"a file of scores", Exit::bad_input, max_scores_bytes});
 }
-
-namespace {
-
-// True if `a` sorts before `b` when digits in sequence count as one number: "2.csv" before "10.csv".
-bool numbers_before(const std::string& a, const std::string& b) {
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  std::size_t i = 0, j = 0;
-  while (i < a.size() && j < b.size()) {
-    if (!digit(a[i]) || !digit(b[j])) {
-      if (a[i] != b[j]) return a[i] < b[j];
-      ++i, ++j;
-      continue;
-    }
-    const auto number = [&](const std::string& text, std::size_t& at) {
-      const std::size_t begin = std::min(text.find_first_not_of('0', at), text.size());
-      for (at = begin; at < text.size() && digit(text[at]);) ++at;
-      return std::string_view(text).substr(begin, at - begin);
-    };
-    const std::string_view x = number(a, i), y = number(b, j);
-    if (x != y) return x.size() != y.size() ? x.size() < y.size() : x < y;
-  }
-  return a.size() - i < b.size() - j;
-}
-
-}  // namespace
 
 std::vector<NamedText> read_score_files(const std::string& path) {
   std::error_code error;

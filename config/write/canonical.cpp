@@ -111,7 +111,8 @@ constexpr std::pair<std::string_view, std::string_view> newer_keys[] = {
     {"rater.seconds", "unset"},   {"rater.prices", "unset"},
     {"policy.tilt", "0"},          {"learn.max_batches", "10"}, {"estimator.model", "rater"}, {"estimator.prior", "following"}, {"estimator.keep", "0.95"},
     {"estimator.values", "unset"}, {"estimator.floor", "posterior"}, {"estimator.kind", "scores"}, {"estimator.state", "none"}};
-constexpr std::string_view deadline_key = "estimator.deadline";  // changes no number
+// keys that change no number of a run
+constexpr std::string_view idle_keys[] = {"estimator.deadline", "record.rollouts"};
 
 template <class C>
 void write_section(std::string_view section, const C& config, const FieldOut& out) {
@@ -120,7 +121,7 @@ void write_section(std::string_view section, const C& config, const FieldOut& ou
     const std::string key = prefix + std::string(name);
     if (std::find(std::begin(newer_keys), std::end(newer_keys), std::pair<std::string_view, std::string_view>(key, text)) ==
             std::end(newer_keys) &&
-        key != deadline_key)
+        std::find(std::begin(idle_keys), std::end(idle_keys), key) == std::end(idle_keys))
       out(key, text, is_word);
   });
 }

@@ -12,7 +12,7 @@ namespace odrpo {
 struct RunSpec;
 
 /// Returns the canonical text of a run: the fields of every config, one `section.key = value` a line, fixed order, shortest round-trip
-/// numbers. Leaves out keys added later, at their defaults (newer_keys in canonical.cpp). Equal text = same run.
+/// numbers. Leaves out keys added later, at their defaults (newer_keys in canonical.cpp), and keys that change no number (idle_keys). Equal text = same run.
 std::string canonical_text(const RunSpec& spec);
 /// Return the two parts of canonical_text(): its first lines, run.key and run.seed; the other lines, equal for all runs of a combination.
 std::string canonical_seed(const RunSpec& spec);

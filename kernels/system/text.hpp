@@ -81,4 +81,7 @@ bool has_open_bracket(std::string_view glob);
 /// True for a text that a suite or a variant may have as its name: ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$
 bool is_name(std::string_view text);
 
+/// True if `a` sorts before `b` when digits in sequence count as one number: "2.csv" before "10.csv".
+bool numbers_before(const std::string& a, const std::string& b);
+
 }  // namespace odrpo

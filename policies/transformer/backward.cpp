@@ -11,7 +11,7 @@ namespace {
 // Computes the coefficients of tokens (TokenCoefficients) from a pass's outputs. site_of(s, t) is the site that chose token t of sequence s.
 template <class SiteOf>
 TransformerReport coefficients_by(int sequences, int longest, int sites, SiteOf site_of, const float* log_probability, const float* entropies,
-                                  const Rollouts& rollouts, const TransformerLoss& loss, const LearnFrom& from, TokenCoefficients& out) {
+                                  const TokenRollouts& rollouts, const TransformerLoss& loss, const LearnFrom& from, TokenCoefficients& out) {
   TransformerReport r;
   for (int s = 0; s < sequences; ++s)
     if (!from.mask || from.mask[s]) {
@@ -68,14 +68,14 @@ TransformerReport coefficients_by(int sequences, int longest, int sites, SiteOf 
 
 }  // namespace
 
-TransformerReport token_coefficients(const TransformerPass& pass, const Rollouts& rollouts, const TransformerLoss& loss,
+TransformerReport token_coefficients(const TransformerPass& pass, const TokenRollouts& rollouts, const TransformerLoss& loss,
                                      const LearnFrom& from, TokenCoefficients& out) {
   return coefficients_by(
       pass.rows().prompts * pass.rows().per_prompt, pass.shape().response, pass.sites(), [&](int s, int t) { return pass.site(s, t); },
       pass.log_probability().data(), pass.entropy.data(), rollouts, loss, from, out);
 }
 
-TransformerReport token_coefficients(const FixedRows& rows, const float* log_probability, const float* entropy, const Rollouts& rollouts,
+TransformerReport token_coefficients(const FixedRows& rows, const float* log_probability, const float* entropy, const TokenRollouts& rollouts,
                                      const TransformerLoss& loss, const LearnFrom& from, TokenCoefficients& out) {
   return coefficients_by(
       sequences_of(rows), rows.response, sites_of(rows), [&](int s, int t) { return site_of(rows, s, t); }, log_probability, entropy, rollouts,
@@ -103,7 +103,7 @@ TransformerBackward::TransformerBackward(const TransformerPass& pass) {
   site_dx_ = Floats(pass.rows().count.size() / pass.rows().per_prompt * d);
 }
 
-void TransformerBackward::heads(TransformerPass& pass, const NetWeights& w, const Rollouts& rollouts, const TokenCoefficients& by,
+void TransformerBackward::heads(TransformerPass& pass, const NetWeights& w, const TokenRollouts& rollouts, const TokenCoefficients& by,
                                 float* gradient) {
   const TransformerShape& s = pass.shape();
   const PassRows& rows = pass.rows();
@@ -186,7 +186,7 @@ void TransformerBackward::layer(TransformerPass& pass, const NetWeights& w, int 
   }
 }
 
-void TransformerBackward::run(TransformerPass& pass, const NetWeights& w, const Rollouts& rollouts, const TokenCoefficients& by,
+void TransformerBackward::run(TransformerPass& pass, const NetWeights& w, const TokenRollouts& rollouts, const TokenCoefficients& by,
                               float* gradient) {
   const TransformerShape& s = pass.shape();
   const PassRows& rows = pass.rows();

@@ -149,7 +149,7 @@ void TransformerPass::run_slice(const NetWeights& w, int t) {
 }
 
 template <class Choose>
-void TransformerPass::write(const NetWeights& w, int prompts, const std::uint16_t* prompt, double temperature, Rollouts& out,
+void TransformerPass::write(const NetWeights& w, int prompts, const std::uint16_t* prompt, double temperature, TokenRollouts& out,
                             const Choose& choose) {
   const int sequences = prompts * rows_.per_prompt, longest = shape_.response;
   begin(prompts, prompt, temperature);
@@ -175,7 +175,7 @@ void TransformerPass::write(const NetWeights& w, int prompts, const std::uint16_
 }
 
 void TransformerPass::sample(const NetWeights& w, int prompts, const std::uint16_t* prompt, const std::uint32_t* word, double temperature,
-                             double top_p, Rollouts& out) {
+                             double top_p, TokenRollouts& out) {
   const int longest = shape_.response, v = shape_.vocabulary;
   const float inverse = static_cast<float>(1.0 / temperature), p = static_cast<float>(top_p);
   write(w, prompts, prompt, temperature, out, [&](int at, int s, int t) {
@@ -186,14 +186,14 @@ void TransformerPass::sample(const NetWeights& w, int prompts, const std::uint16
   });
 }
 
-void TransformerPass::write_likeliest(const NetWeights& w, int prompts, const std::uint16_t* prompt, Rollouts& out) {
+void TransformerPass::write_likeliest(const NetWeights& w, int prompts, const std::uint16_t* prompt, TokenRollouts& out) {
   write(w, prompts, prompt, 1.0, out, [&](int at, int, int) {
     const float* const row = logits.data() + static_cast<std::size_t>(at) * shape_.vocabulary;
     return static_cast<std::uint16_t>(std::max_element(row, row + shape_.vocabulary) - row);
   });
 }
 
-void TransformerPass::read(const NetWeights& w, int prompts, const std::uint16_t* prompt, const Rollouts& given, double temperature) {
+void TransformerPass::read(const NetWeights& w, int prompts, const std::uint16_t* prompt, const TokenRollouts& given, double temperature) {
   const int sequences = prompts * rows_.per_prompt, longest = shape_.response;
   begin(prompts, prompt, temperature);
   run_prompts(w);

@@ -42,7 +42,7 @@ NetWeights make_weights(const TransformerShape& shape);
 void renew_head(const TransformerShape& shape, NetWeights& weights);
 
 /// Responses: tokens [prompts][per_prompt][response], and the length of each response with its end token.
-struct Rollouts {
+struct TokenRollouts {
   std::vector<std::uint16_t> token;
   std::vector<int> length;
 };
@@ -72,11 +72,11 @@ class TransformerPass {
   /// Samples responses to `prompts` prompts ([prompts][P]) until the end token or the greatest length; the random word[b][i][t] picks token
   /// t of response i to prompt b. Returns them in `out`.
   void sample(const NetWeights& weights, int prompts, const std::uint16_t* prompt, const std::uint32_t* word, double temperature,
-              double top_p, Rollouts& out);
+              double top_p, TokenRollouts& out);
   /// Makes responses of the likeliest token at every position (the first among equals). Their log-probabilities are those at temperature 1.
-  void write_likeliest(const NetWeights& weights, int prompts, const std::uint16_t* prompt, Rollouts& out);
+  void write_likeliest(const NetWeights& weights, int prompts, const std::uint16_t* prompt, TokenRollouts& out);
   /// Runs the pass over given responses instead of sampling them.
-  void read(const NetWeights& weights, int prompts, const std::uint16_t* prompt, const Rollouts& given, double temperature);
+  void read(const NetWeights& weights, int prompts, const std::uint16_t* prompt, const TokenRollouts& given, double temperature);
 
   const TransformerShape& shape() const { return shape_; }
   const PassRows& rows() const { return rows_; }
@@ -102,7 +102,7 @@ class TransformerPass {
   void begin(int prompts, const std::uint16_t* prompt, double temperature);
   /// Makes responses: choose(site, sequence, t) returns token t of a sequence.
   template <class Choose>
-  void write(const NetWeights& weights, int prompts, const std::uint16_t* prompt, double temperature, Rollouts& out, const Choose& choose);
+  void write(const NetWeights& weights, int prompts, const std::uint16_t* prompt, double temperature, TokenRollouts& out, const Choose& choose);
   void run_prompts(const NetWeights& weights);
   void run_slice(const NetWeights& weights, int t);
   void run_layers(const NetWeights& weights, int first, int count, const int* sequence, int t, float* out);
@@ -157,10 +157,10 @@ struct LearnFrom {
   const float* old_log;
   const float* reference;
 };
-TransformerReport token_coefficients(const TransformerPass& pass, const Rollouts& rollouts, const TransformerLoss& loss,
+TransformerReport token_coefficients(const TransformerPass& pass, const TokenRollouts& rollouts, const TransformerLoss& loss,
                                      const LearnFrom& from, TokenCoefficients& out);
 /// Computes these coefficients for a pass on a device, whose rows FixedRows numbers: log_probability[S][response], entropy[sites].
-TransformerReport token_coefficients(const FixedRows& rows, const float* log_probability, const float* entropy, const Rollouts& rollouts,
+TransformerReport token_coefficients(const FixedRows& rows, const float* log_probability, const float* entropy, const TokenRollouts& rollouts,
                                      const TransformerLoss& loss, const LearnFrom& from, TokenCoefficients& out);
 
 /// Runs the backward pass and owns its scratch memory.
@@ -168,10 +168,10 @@ class TransformerBackward {
  public:
   explicit TransformerBackward(const TransformerPass& pass);
   /// Writes the objective's gradient by the weights to gradient[weights], from the coefficients of tokens.
-  void run(TransformerPass& pass, const NetWeights& weights, const Rollouts& rollouts, const TokenCoefficients& by, float* gradient);
+  void run(TransformerPass& pass, const NetWeights& weights, const TokenRollouts& rollouts, const TokenCoefficients& by, float* gradient);
 
  private:
-  void heads(TransformerPass& pass, const NetWeights& w, const Rollouts& rollouts, const TokenCoefficients& by, float* gradient);
+  void heads(TransformerPass& pass, const NetWeights& w, const TokenRollouts& rollouts, const TokenCoefficients& by, float* gradient);
   void layer(TransformerPass& pass, const NetWeights& w, int l, float* gradient);
 
   int chunk_;  // rows that are worked on together: few enough for their data to stay in the L2 cache

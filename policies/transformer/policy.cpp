@@ -49,7 +49,7 @@ void TransformerPolicy::sample(const std::uint16_t* prompt, const std::uint32_t*
   has_reference_ = false;
 }
 
-void TransformerPolicy::read(const std::uint16_t* prompt, int prompts, const Rollouts& given, bool fresh) {
+void TransformerPolicy::read(const std::uint16_t* prompt, int prompts, const TokenRollouts& given, bool fresh) {
   if (prompt != prompt_.data()) prompt_.assign(prompt, prompt + static_cast<std::size_t>(prompts) * shape_.prompt);
   if (&given != &rollouts_) rollouts_ = given;
   pass_.read(weights_, prompts, prompt_.data(), rollouts_, config_.temperature);
@@ -68,7 +68,7 @@ TransformerReport TransformerPolicy::learn(int t, const float* coefficient, cons
   return update(t, {coefficient, mask, old_log_.data(), has_reference_ ? reference_pass_.log_probability().data() : nullptr}, loss);
 }
 
-TransformerReport TransformerPolicy::imitate(int t, const std::uint16_t* prompt, int prompts, const Rollouts& demonstrations) {
+TransformerReport TransformerPolicy::imitate(int t, const std::uint16_t* prompt, int prompts, const TokenRollouts& demonstrations) {
   rollouts_ = demonstrations;
   pass_.read(weights_, prompts, prompt, rollouts_, 1.0);
   has_reference_ = false;

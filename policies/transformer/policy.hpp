@@ -35,7 +35,7 @@ class TransformerPolicy {
   void sample(const std::uint16_t* prompt, const std::uint32_t* word);
   /// Forward pass over given responses to `prompts` prompts, at most as many as the constructor's. With `fresh` the log-probabilities
   /// become l_old (of the policy that sampled, TransformerLoss); else l_old stays.
-  void read(const std::uint16_t* prompt, int prompts, const Rollouts& given, bool fresh);
+  void read(const std::uint16_t* prompt, int prompts, const TokenRollouts& given, bool fresh);
   /// Forward pass over the present rollouts with the present weights; l_old stays.
   void read_again() { read(prompt_.data(), pass_.rows().prompts, rollouts_, false); }
   /// Computes the present rollouts' log-probabilities under the initial weights, for the KL penalty.
@@ -43,11 +43,11 @@ class TransformerPolicy {
   /// Does update t (call it for 0, 1, … in order). coefficient[S] = A of TransformerLoss; mask[S] = 0 leaves a response out, null = all kept.
   TransformerReport learn(int t, const float* coefficient, const std::uint8_t* mask, const TransformerLoss& loss);
   /// Does update t, which raises the demonstrations' mean log-probability per token, at temperature 1.
-  TransformerReport imitate(int t, const std::uint16_t* prompt, int prompts, const Rollouts& demonstrations);
+  TransformerReport imitate(int t, const std::uint16_t* prompt, int prompts, const TokenRollouts& demonstrations);
 
   /// The gradient of the last learn() before clipping: by the weights, or by the adapters.
   std::span<const float> gradient() const { return {adapter_table_.rank > 0 ? adapter_gradient_.data() : gradient_.data(), trained_}; }
-  const Rollouts& rollouts() const { return rollouts_; }
+  const TokenRollouts& rollouts() const { return rollouts_; }
   const TransformerPass& pass() const { return pass_; }
   const NetWeights& weights() const { return weights_; }  ///< with LoRA's adapters merged in: any TransformerPass can sample from them
   const NetWeights& initial() const { return initial_; }
@@ -71,7 +71,7 @@ class TransformerPolicy {
   int begun_ = 0;
   TransformerPass pass_, reference_pass_;
   TransformerBackward backward_;
-  Rollouts rollouts_;
+  TokenRollouts rollouts_;
   std::vector<std::uint16_t> prompt_;
   int prompts_;
   std::vector<float> old_log_, scratch_;
@@ -87,11 +87,11 @@ struct TransformerTrainer {
   std::function<void(const std::uint16_t* prompt, const std::uint32_t* word)> sample;
   std::function<void()> read_again, refer;
   std::function<TransformerReport(int t, const float* coefficient, const std::uint8_t* mask, const TransformerLoss& loss)> learn;
-  std::function<const Rollouts&()> rollouts;
+  std::function<const TokenRollouts&()> rollouts;
   std::function<const NetWeights&()> weights;
   std::function<TransformerState()> state;
   std::function<void(int updates_done)> restored;
-  std::function<void(const std::uint16_t* prompt, int prompts, const Rollouts& given)> read{};  ///< makes them the present rollouts, as if just sampled; CPU only
+  std::function<void(const std::uint16_t* prompt, int prompts, const TokenRollouts& given)> read{};  ///< makes them the present rollouts, as if just sampled; CPU only
 };
 
 /// Inputs from which a TransformerTrainer is made.
@@ -115,7 +115,7 @@ TransformerTrainer trainer_of(std::shared_ptr<T> of) {
       [of](int t, const float* coefficient, const std::uint8_t* mask, const TransformerLoss& loss) {
         return of->learn(t, coefficient, mask, loss);
       },
-      [of]() -> const Rollouts& { return of->rollouts(); },
+      [of]() -> const TokenRollouts& { return of->rollouts(); },
       [of]() -> const NetWeights& { return of->weights(); },
       [of] { return of->state(); },
       [of](int updates_done) { of->restored(updates_done); },
@@ -126,7 +126,7 @@ TransformerTrainer trainer_of(std::shared_ptr<T> of) {
 inline TransformerTrainer cpu_trainer(const TransformerTraining& t, Isa isa) {
   const auto policy = std::make_shared<TransformerPolicy>(t.config, t.shape, t.prompts, t.per_prompt, t.optimizer, t.updates, t.start, isa);
   TransformerTrainer trainer = trainer_of(policy);
-  trainer.read = [policy](const std::uint16_t* prompt, int prompts, const Rollouts& given) { policy->read(prompt, prompts, given, true); };
+  trainer.read = [policy](const std::uint16_t* prompt, int prompts, const TokenRollouts& given) { policy->read(prompt, prompts, given, true); };
   return trainer;
 }
 

@@ -15,7 +15,7 @@ _PLACES = {
     "plot": "figures",
     "convert": "parquet",
 }
-_MODULES = ("compute", "integrations", "judge")
+_MODULES = ("compute", "integrations", "judge", "rollouts")
 
 
 def _functions():

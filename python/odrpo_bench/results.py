@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 ABSENT = "-"  # what a table writes for an axis that a run does not have
 _SINGLE = ("run", "id", "env", "rater", "policy", "estimator", "votes", "seed")  # columns of every file before its axes
+_ROLLOUT = ("step", "prompt", "response", "reward", "advantage", "length", "quality")
 Names = Union[str, Sequence[str], None]
 
 
@@ -97,6 +98,24 @@ class Results:
             name=name,
             attrs={} if units is None else {"units": units},
         )
+
+    @functools.cached_property
+    def rollouts(self) -> pandas.DataFrame:
+        """Rollouts that `[record] rollouts` kept, a row each in the order of runs and steps: run, step, prompt, response, reward, advantage, length, quality.
+
+        NaN is a missing reward, or a length in a world without lengths. KeyError if the file keeps none.
+        """
+        with h5py.File(self.path, "r") as file:
+            self._refuse_change(file)
+            parts = []
+            for group in file.get("rollouts", {}).values():
+                rows, places = np.nonzero(~np.isnan(group["step"][()]))
+                columns = {name: group[name][()][rows, places] if name in group else np.nan for name in _ROLLOUT}
+                parts.append(pandas.DataFrame({"run": group["run"][()][rows], **columns}))
+        if not parts:
+            raise KeyError(f"{self.path} keeps no rollouts: `[record] rollouts = k` in the suite keeps those of every k-th step")
+        frame = pandas.concat(parts).sort_values("run", kind="stable", ignore_index=True)
+        return frame.astype({name: "int64" for name in _ROLLOUT[:3]})
 
     def table(
         self,

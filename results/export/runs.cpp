@@ -31,9 +31,9 @@ void append_number(std::string& out, Number value, bool json) {
   else fmt::format_to(std::back_inserter(out), "{}", value);
 }
 
-const Curve* curve_of(const RunRecord& run, const std::string& name) {
-  const auto found = std::find_if(run.curves.begin(), run.curves.end(), [&](const Curve& c) { return c.name == name; });
-  return found == run.curves.end() ? nullptr : &*found;
+const Curve* curve_of(const std::vector<Curve>& curves, std::string_view name) {
+  const auto found = std::find_if(curves.begin(), curves.end(), [&](const Curve& c) { return c.name == name; });
+  return found == curves.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -96,6 +96,10 @@ RunExport::RunExport(const ResultFile& head, ExportForm form, Put put) : form_(s
 
 void RunExport::header() {
   if (form_.format == ExportFormat::jsonl) return;
+  if (form_.what == ExportWhat::rollouts) {
+    text_ += fmt::format("{}{}\n", form_.several ? "run," : "", fmt::join(rollout_columns, ","));
+    return;
+  }
   text_ += "run";
   for (const Field& field : fields_) (text_ += ',') += field.name;
   if (form_.what == ExportWhat::curves) {
@@ -150,7 +154,7 @@ void RunExport::add_steps(std::size_t row, const RunRecord& run) {
   Line words{prefix, json};
   add_fields(words, row, run);
   std::vector<const Curve*> curves;
-  for (const std::string& name : form_.curves) curves.push_back(curve_of(run, name));
+  for (const std::string& name : form_.curves) curves.push_back(curve_of(run.curves, name));
   const bool timed = seconds_ && !run.seconds.empty();
   for (std::size_t i = 0; i < run.step.size(); ++i) {
     const float* seconds = timed ? run.seconds.data() + i * stage_count : nullptr;
@@ -169,6 +173,25 @@ void RunExport::add_steps(std::size_t row, const RunRecord& run) {
   }
 }
 
+/// CSV has every column; JSON leaves `length` out of worlds that have none.
+void RunExport::add_rollouts(std::size_t row, const RunRecord& run) {
+  if (run.rollouts.empty()) return;
+  rollouts_ = true;
+  const bool json = form_.format == ExportFormat::jsonl;
+  const Curve* columns[rollout_column_count];
+  std::string names[rollout_column_count];
+  for (int c = 0; c < rollout_column_count; ++c) columns[c] = curve_of(run.rollouts, rollout_columns[c]), names[c] = json_text(rollout_columns[c]);
+  for (std::size_t i = 0; i < run.rollouts.front().values.size(); ++i) {
+    text_ += json ? "{" : "";
+    Line line{text_, json};
+    if (form_.several) line.integer("\"run\"", static_cast<long long>(row));
+    for (int c = 0; c < rollout_column_count; ++c)
+      if (columns[c] || !json || c != rollout_length) line.number(names[c], columns[c] ? columns[c]->values[i] : std::numeric_limits<double>::quiet_NaN());
+    text_ += json ? "}\n" : "\n";
+    put_when(held_bytes);
+  }
+}
+
 void RunExport::add_nested(Line& line, const RunRecord& run) const {
   const auto list = [&](std::size_t count, const auto& append) {
     line.out += '[';
@@ -182,7 +205,7 @@ void RunExport::add_nested(Line& line, const RunRecord& run) const {
   line.out += "{\"step\":";
   list(run.step.size(), [&](std::size_t i) { fmt::format_to(std::back_inserter(line.out), "{}", run.step[i]); });
   for (std::size_t c = 0; c < form_.curves.size(); ++c)
-    if (const Curve* curve = curve_of(run, form_.curves[c])) {
+    if (const Curve* curve = curve_of(run.curves, form_.curves[c])) {
       line.out += ',' + curve_names_[c] + ':';
       list(curve->values.size(), [&](std::size_t i) { append_number(line.out, curve->values[i], true); });
     }
@@ -200,6 +223,7 @@ void RunExport::add_nested(Line& line, const RunRecord& run) const {
 void RunExport::add(std::size_t row, const RunRecord& run) {
   if (!std::exchange(begun_, true)) header();
   if (form_.what == ExportWhat::curves) return add_steps(row, run);
+  if (form_.what == ExportWhat::rollouts) return add_rollouts(row, run);
   const bool json = form_.format == ExportFormat::jsonl;
   if (json) text_ += '{';
   Line line{text_, json};

@@ -12,11 +12,12 @@
 namespace odrpo {
 
 /// The part of a result file that is exported.
-enum class ExportWhat { runs, curves, all, suite };
+enum class ExportWhat { runs, curves, all, rollouts, suite };
 inline constexpr Word<ExportWhat> export_what_words[] = {
     {ExportWhat::runs, "runs", "a line per run: the columns of the root table"},
     {ExportWhat::curves, "curves", "a line per run and recorded step: what names the run, then its curves"},
     {ExportWhat::all, "all", "a line per run with its curves (jsonl)"},
+    {ExportWhat::rollouts, "rollouts", "a line per rollout that `[record] rollouts` kept"},
     {ExportWhat::suite, "suite", "the text of the suite"},
 };
 
@@ -34,6 +35,7 @@ struct ExportForm {
   ExportWhat what = ExportWhat::runs;  ///< any but `suite`
   ExportFormat format = ExportFormat::csv;
   std::vector<std::string> curves;  ///< names of curves; seconds_curve stands for one field per stage
+  bool several = true;              ///< of rollouts: lines name their run
 };
 
 /// Writes runs one after the other through `put`. Numbers read back as the same doubles (seconds: floats). An undefined number is an empty
@@ -45,6 +47,8 @@ class RunExport {
   RunExport(const ResultFile& head, ExportForm form, Put put);
   /// Writes a run of the file; `row` is its row in the root table. The header goes before the first run.
   void add(std::size_t row, const RunRecord& run);
+  /// True if add() has met a run with rollouts.
+  bool has_rollouts() const { return rollouts_; }
   /// Passes the text that add() has not passed on yet to `put`.
   void end();
 
@@ -59,6 +63,7 @@ class RunExport {
   void header();
   void add_fields(Line& line, std::size_t row, const RunRecord& run) const;
   void add_steps(std::size_t row, const RunRecord& run);
+  void add_rollouts(std::size_t row, const RunRecord& run);
   void add_nested(Line& line, const RunRecord& run) const;
   void put_when(std::size_t bytes);
 
@@ -67,7 +72,7 @@ class RunExport {
   std::vector<Field> fields_;
   std::vector<std::string> curve_names_, stage_fields_;  ///< names as fields of a line; quoted already for JSON
   std::string text_;
-  bool begun_ = false, seconds_ = false;
+  bool begun_ = false, seconds_ = false, rollouts_ = false;
 };
 
 }  // namespace odrpo

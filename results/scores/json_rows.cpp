@@ -67,7 +67,7 @@ CellPlace JsonItems::place(std::string_view item, std::size_t offset) const {
   return {first_line_ + static_cast<long>(lines), static_cast<long>(before.size() - before.rfind('\n'))};
 }
 
-std::string without_bare(std::string_view text, std::initializer_list<std::string_view> words) {
+std::string without_bare(std::string_view text, std::initializer_list<std::string_view> words, std::string_view value) {
   std::string out;
   out.reserve(text.size() + text.size() / 8);
   bool quoted = false;
@@ -78,7 +78,7 @@ std::string without_bare(std::string_view text, std::initializer_list<std::strin
     else if (!quoted && (text[i] == '-' || text[i] == 'I' || text[i] == 'N'))
       for (const std::string_view word : words)
         if (text.substr(i).starts_with(word)) {
-          out += "null", i += word.size(), taken = 0;
+          out += value, i += word.size(), taken = 0;
           break;
         }
     out += text.substr(std::min(i, text.size()), taken);

@@ -150,8 +150,8 @@ class JsonItems {
   long line_ = 1, first_line_ = 1, first_column_ = 1;
 };
 
-/// Replaces words outside of strings, such as the NaN that Python writes, by null.
-std::string without_bare(std::string_view text, std::initializer_list<std::string_view> words);
+/// Replaces words outside of strings, such as the NaN that Python writes, by `value`.
+std::string without_bare(std::string_view text, std::initializer_list<std::string_view> words, std::string_view value = "null");
 
 class JsonScores {
  public:

@@ -309,6 +309,14 @@ bool is_json(std::string_view text, std::string_view file) {
   return first.starts_with('{') || first.starts_with('[');
 }
 
+void check_score_text(const TextView& text) {
+  CsvErrors errors(text.name);
+  if (text.text.starts_with("PAR1")) fail(Exit::bad_input, "{0}: a Parquet file: `python -m odrpo_bench convert {0} OUT.jsonl` makes JSON lines of its rows", text.name);
+  if (text.text.size() > max_scores_bytes) errors.add(1, 1, "larger than " + std::to_string(max_scores_bytes >> 20) + " MiB");
+  else check_csv_format(text.text, errors);
+  if (errors.any()) refuse(errors);
+}
+
 namespace {
 
 /// Refuses names of columns that no file of a tool has: what its fields mean is known.
@@ -350,20 +358,11 @@ std::optional<ScoreFormat> keep_one_tool(std::vector<TextView>& texts, const Sco
   return format;
 }
 
-void check_text(const TextView& text) {
-  CsvErrors errors(text.name);
-  if (text.text.starts_with("PAR1"))
-    fail(Exit::bad_input, "{0}: a Parquet file: write its rows as JSON lines first, such as by python3 -c \"import pandas; pandas.read_parquet('{0}').to_json('scores.jsonl', orient='records', lines=True)\"", text.name);
-  if (text.text.size() > max_scores_bytes) errors.add(1, 1, "larger than " + std::to_string(max_scores_bytes >> 20) + " MiB");
-  else check_csv_format(text.text, errors);
-  if (errors.any()) refuse(errors);
-}
-
 /// The table of texts that are UTF-8; they are from `folder`.
 ScoreTable parse_texts(std::vector<TextView> texts, const std::string& folder, const ScoreReading& how) {
   std::string note;
   std::optional<ScoreFormat> format = keep_one_tool(texts, how, note);
-  for (const TextView& text : texts) check_text(text);
+  for (const TextView& text : texts) check_score_text(text);
   const auto& [file, text] = texts[0];
   CsvErrors errors(file);
   if (!format) format = is_json(text, file) ? ScoreFormat::json : format_by_name(file).value_or(ScoreFormat::csv);

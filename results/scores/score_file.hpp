@@ -44,6 +44,9 @@ ScoreTable parse_scores(std::vector<NamedText> texts, const std::string& file, c
 /// The format by the end of a file's name in whatever case: .tsv; .jsonl, .ndjson and .json; .csv. Nothing for other names.
 std::optional<ScoreFormat> format_by_name(std::string_view path);
 
+/// Refuses a text that is Parquet, larger than max_scores_bytes, or no text (check_csv_format), as bad_input with the place.
+void check_score_text(const TextView& text);
+
 /// True if the file's name says JSON, or says nothing and the text begins as JSON does.
 bool is_json(std::string_view text, std::string_view file);
 

@@ -10,6 +10,7 @@
 
 #include "kernels/shared/failure.hpp"
 #include "kernels/system/fail.hpp"
+#include "kernels/system/text.hpp"
 #include "results/scores/rows.hpp"
 
 namespace odrpo {
@@ -69,18 +70,24 @@ Json first_object(std::string_view text) {
   return json.is_discarded() && first.starts_with('{') && first.size() < text.size() ? parsed(text) : json;
 }
 
-std::vector<ToolItem> items_of(const TextView& text) {
+void each_item(const TextView& text, const std::function<void(ToolItem item)>& use) {
   check_depth(text);
   JsonItems parts(text.text);
-  std::vector<ToolItem> items;
-  for (std::string_view part = parts.next(); !part.empty(); part = parts.next()) {
-    items.push_back({parsed(part), parts.line()});
-    if (items.back().json.is_object()) continue;
-    if (items.size() == 1 && part.starts_with('{'))  // the first line of a document of several
-      if (Json whole = parsed(text.text); whole.is_object()) return items.back().json = std::move(whole), items;
-    fail(Exit::bad_input, "{}:{}:1: error: this is no JSON object", text.name, parts.line());
+  bool first = true;
+  for (std::string_view part = parts.next(); !part.empty(); part = parts.next(), first = false) {
+    ToolItem item{parsed(part), parts.line()};
+    const bool is_object = item.json.is_object();
+    if (!is_object && first && part.starts_with('{'))  // the first line of a document of several
+      if (Json whole = parsed(text.text); whole.is_object()) return use({std::move(whole), item.line});
+    if (!is_object) fail(Exit::bad_input, "{}:{}:1: error: this is no JSON object", text.name, parts.line());
+    use(std::move(item));
   }
   if (parts.is_cut()) fail(Exit::bad_input, "{}:{}:1: error: the list ends behind this object without ]: the file is cut off", text.name, parts.line());
+}
+
+std::vector<ToolItem> items_of(const TextView& text) {
+  std::vector<ToolItem> items;
+  each_item(text, [&](ToolItem item) { items.push_back(std::move(item)); });
   return items;
 }
 
@@ -93,6 +100,8 @@ const Json& member(const Json& json, std::initializer_list<const char*> path) {
   }
   return *at;
 }
+
+const Json& only_element(const Json& json) { return json.is_array() && json.size() == 1 ? json[0] : json; }
 
 std::string text_of(const Json& json) {
   if (json.is_null()) return "";
@@ -110,6 +119,37 @@ std::string id_of(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return fmt::format("t{:016x}", hash);
+}
+
+std::optional<std::pair<std::string, long>> rollout_of(const std::string& uid) {
+  const auto last = uid.rfind('_');
+  if (last == std::string::npos || last == 0) return std::nullopt;
+  const auto before = uid.rfind('_', last - 1);
+  if (before == std::string::npos || before == 0) return std::nullopt;
+  const auto output = number_from<long>(uid.substr(last + 1));
+  if (!output || !number_from<long>(uid.substr(before + 1, last - before - 1))) return std::nullopt;
+  return std::pair(uid.substr(0, last), *output);
+}
+
+std::size_t common_beginning(std::string_view a, std::string_view b) {
+  return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+}
+
+std::size_t size_by_common_beginning(std::span<const std::size_t> common) {
+  const std::size_t rows = common.size() + 1;
+  if (std::all_of(common.begin(), common.end(), [&](std::size_t n) { return n == common[0]; })) return rows;
+  std::size_t best = 0, margin = 0;
+  for (std::size_t size = 2; 2 * size <= rows; ++size) {
+    if (rows % size != 0) continue;
+    const auto within = [&](std::size_t group) { return *std::min_element(&common[group * size], &common[group * size + size - 1]); };
+    std::size_t least = std::string::npos;  // how much less rows of two groups share than those of each
+    for (std::size_t group = 1; group < rows / size; ++group) {
+      const std::size_t shared = std::min(within(group - 1), within(group)), between = common[group * size - 1];
+      least = std::min(least, shared > between ? shared - between : 0);
+    }
+    if (least > margin) best = size, margin = least;
+  }
+  return best;
 }
 
 }  // namespace odrpo

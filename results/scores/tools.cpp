@@ -49,17 +49,6 @@ std::string inspect_task(std::string_view file) {
   return is_date(stem) && first < last ? stem.substr(first + 1, last - first - 1) : "";
 }
 
-/// The rollout and the output's number in verl's uid "SAMPLE_ROLLOUT_OUTPUT"; nothing for other ids.
-std::optional<std::pair<std::string, long>> rollout_of(const std::string& uid) {
-  const auto last = uid.rfind('_');
-  if (last == std::string::npos || last == 0) return std::nullopt;
-  const auto before = uid.rfind('_', last - 1);
-  if (before == std::string::npos || before == 0) return std::nullopt;
-  const auto output = number_from<long>(uid.substr(last + 1));
-  if (!output || !number_from<long>(uid.substr(before + 1, last - before - 1))) return std::nullopt;
-  return std::pair(uid.substr(0, last), *output);
-}
-
 struct ToolText {
   std::string name;
   std::vector<ToolItem> items;
@@ -310,34 +299,23 @@ void Reader::verl() {
 }
 
 void Reader::nemo_rl() {
-  // rows of a prompt follow each other and begin with its text: a new one begins where less than usual is common with the row before
   std::size_t groups = 0, least = 0, most = 0;
   const std::string reward = key("rewards");
   for (const ToolText& text : texts_) {
     std::vector<std::string> content;
-    for (const ToolItem& item : text.items) content.push_back(text_of(member(item.json, {"content"})));
+    for (const ToolItem& item : text.items) content.push_back(text_of(only_element(member(item.json, {"content"}))));
     std::vector<std::size_t> common;
-    for (std::size_t i = 1; i < content.size(); ++i)
-      common.push_back(static_cast<std::size_t>(
-          std::mismatch(content[i - 1].begin(), content[i - 1].end(), content[i].begin(), content[i].end()).first - content[i - 1].begin()));
-    std::vector<std::size_t> order = common;
-    std::sort(order.begin(), order.end());
-    std::size_t border = 0, widest = 0;
-    for (std::size_t i = 1; i < order.size(); ++i)
-      if (order[i] - order[i - 1] > widest) widest = order[i] - order[i - 1], border = order[i];
-    std::vector<std::size_t> sizes;
-    for (std::size_t i = 0; i < content.size(); ++i) {
-      if (i == 0 || common[i - 1] < border) sizes.push_back(0);
-      ++sizes.back();
-      add({fmt::format("{}/{}", texts_.size() > 1 ? text.name : "0", sizes.size()), std::to_string(sizes.back()), "", "",
-           score_of(member(text.items[i].json, {reward.c_str()})), text.items[i].line});
-    }
-    if (!std::all_of(sizes.begin(), sizes.end(), [&](std::size_t n) { return n == sizes[0]; }))
+    for (std::size_t i = 1; i < content.size(); ++i) common.push_back(common_beginning(content[i - 1], content[i]));
+    if (content.empty()) continue;
+    const std::size_t size = size_by_common_beginning(common);
+    if (size == 0)
       fail(Exit::bad_input, "{}: where a prompt's rows begin cannot be told: by their common beginnings the groups would have different sizes; write the prompt's id, the answer's id and the score into JSON lines, and name them by --prompt, --response and --score",
            text.name);
-    if (sizes.empty()) continue;
-    least = groups == 0 ? sizes[0] : std::min(least, sizes[0]), most = std::max(most, sizes[0]);
-    groups += sizes.size();
+    for (std::size_t i = 0; i < content.size(); ++i)
+      add({fmt::format("{}/{}", texts_.size() > 1 ? text.name : "0", i / size + 1), std::to_string(i % size + 1), "", "",
+           score_of(only_element(member(text.items[i].json, {reward.c_str()}))), text.items[i].line});
+    least = groups == 0 ? size : std::min(least, size), most = std::max(most, size);
+    groups += content.size() / size;
   }
   const std::string size = least == most ? std::to_string(most) : fmt::format("{} to {}", least, most);
   rows.notes.push_back(

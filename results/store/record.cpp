@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view reserved_columns[] = {
     "run",    "id",    "env", "rater",  "policy",    "estimator", "votes",     "seed", "step_time_median",
-    "status", "error", "key", "curves", "evaluated", "seconds",   "provenance"};
+    "status", "error", "key", "curves", "evaluated", "rollouts", "seconds", "provenance"};
 
 }  // namespace
 

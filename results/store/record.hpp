@@ -43,6 +43,12 @@ inline constexpr const char* modelled_seconds = "modelled_seconds";
 /// them.
 inline constexpr const char *evaluated_quality = "quality", *evaluated_length = "length";
 
+/// Columns of the rollouts that a run keeps (`[record] rollouts`), in their order. The bandit has no `length`.
+inline constexpr const char* rollout_columns[] = {"step", "prompt", "response", "reward", "advantage", "length", "quality"};
+enum RolloutColumn { rollout_step, rollout_prompt, rollout_response, rollout_reward, rollout_advantage, rollout_length, rollout_quality };
+inline constexpr int rollout_column_count = rollout_quality + 1;
+static_assert(sizeof rollout_columns / sizeof rollout_columns[0] == rollout_column_count);
+
 /// The record of one run. Names of curves and final values are lower_case words; docs/reference/curves.md and docs/results.md state their
 /// units.
 struct RunRecord {
@@ -56,6 +62,7 @@ struct RunRecord {
   std::vector<std::int32_t> step;  ///< recorded steps: the number of updates done before the values were taken
   std::vector<Curve> curves;
   std::vector<Curve> evaluated;  ///< evaluations per prompt, all of one length: value i is that of prompt i; empty if the world has none
+  std::vector<Curve> rollouts;   ///< columns of rollout_columns, all of one length: a value for each kept rollout; groups of a step are neighbours; no result
   std::vector<float> seconds;    ///< [step][stage_count] seconds per training step, mean over the steps since the previous record
   double step_time_median = 0;   ///< seconds per training step, all stages but `record`
 };

@@ -21,8 +21,8 @@
 namespace odrpo {
 
 /// The newest layout version of result files (docs/results.md); older versions are read too. Version 2 added checksums of every data set, 3
-/// evaluations per prompt, 4 a separate group for the times of the stages. A file gets the lowest version that can hold its contents.
-inline constexpr long long schema_version = 4;
+/// evaluations per prompt, 4 a separate group for the times of the stages, 5 rollouts. A file gets the lowest version that can hold its contents.
+inline constexpr long long schema_version = 5;
 
 /// What a result file stores about its suite, besides the runs.
 struct SuiteFacts {

@@ -48,8 +48,12 @@ odrpo-bench() { "$program" "$@"; }
 printf '%s\n' seed,estimator,votes,gain 0,grpo,1,70 1,grpo,1,72 0,maxrl,1,69 1,maxrl,1,73 >examples/runs.csv
 { echo prompt_id,response_id,sample_id,score; for p in 1 2 3; do for r in 1 2 3; do for n in 1 2; do echo "$p,$r,$n,$(((p + r * n) % 5 + 1))"; done; done; done; } >examples/scores.csv
 (cd examples && odrpo-bench judge fit scores.csv -o judge.toml >../out.txt) || fail 'the judge of the examples'
-drawing=(); command -v gnuplot >/dev/null && drawing=(plot 'judge analyze')
-for command in run check list table report export stats compute verify explain export-estimator doctor "${drawing[@]}"; do  # what --help shows works as it stands
+mkdir -p examples/rollout_data
+for p in 1 2; do for r in 1 2 3; do printf '{"input": "q%s", "output": "a", "score": %s, "step": 1}\n' $p $(((p * r) % 4 + 1)); done; done >examples/rollout_data/1.jsonl
+{ echo id,step,score; for p in 1 2; do for r in 1 2 3; do echo "$p,1,$(((p * r) % 4 + 1))"; done; done; } >examples/dump.csv
+for p in 1 2; do for r in 1 2 3; do printf '{"step": 1, "prompt": "%s", "reward": %s}\n' $p $r; done; done >examples/dump.jsonl
+drawing=(); command -v gnuplot >/dev/null && drawing=(plot 'judge analyze' 'rollouts analyze')
+for command in run check list table report export stats compute verify explain export-estimator doctor 'rollouts estimate' "${drawing[@]}"; do  # what --help shows works as it stands
   while read -r line; do
     (cd examples && eval "$line") >out.txt 2>err.txt || fail "the example \"$line\": $(cat err.txt)"
     [[ $command != compute ]] || expect_out '"out"'

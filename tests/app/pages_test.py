@@ -8,7 +8,7 @@
 #   cmake --build BUILD --target update_pages
 # Then read `git diff tests/app/pages`: a line that changed is a change that a user sees.
 #
-# The folder of a page holds pages/inputs/, conform/mutants.py, ../tiny.toml as small.toml and the result files of SHARED. Commands are odrpo-bench, sample_result_file
+# The folder of a page holds pages/inputs/, conform/mutants.py, ../golden/verl_advantages.csv as rollouts.csv, ../tiny.toml as small.toml and the result files of SHARED. Commands are odrpo-bench, sample_result_file
 # (tests/results/sample_file.cpp) and cat. No shell reads them: words are split as by sh, without expansion, pipes or redirection.
 # MASKS hides what differs between machines, and nothing else. A page must be the same for every processor, compiler and optimisation:
 # no times, nothing of the toy language model, no number of threads (-j 1). LaTeX tables are compiled too, where pdflatex is installed
@@ -83,6 +83,7 @@ def compile_latex(name, latex, folder):
 os.mkdir("shared")
 shutil.copytree(os.path.join(PAGES, "inputs"), "shared", dirs_exist_ok=True)
 shutil.copy(os.path.join(here, "conform", "mutants.py"), "shared")
+shutil.copy(os.path.join(here, "..", "golden", "verl_advantages.csv"), "shared/rollouts.csv")
 with open(os.path.join(here, "..", "tiny.toml")) as tiny, open("shared/small.toml", "w") as small:
     small.write(tiny.read().replace("tiny", "small"))
 for command in SHARED:

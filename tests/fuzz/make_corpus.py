@@ -69,8 +69,8 @@ def page_inputs(page):
 
 
 def score_files():
-    """The files of scores of a page, as bytes, without the flags before them."""
-    for text in page_inputs("tests/results/pages/score-files.txt"):
+    """The files of scores and of rollouts on pages, as bytes, without the flags before them."""
+    for text in [*page_inputs("tests/results/pages/score-files.txt"), *page_inputs("tests/results/pages/rollouts.txt")]:
         yield unescape(re.sub(r"^(@.*\n)*", "", text.decode()).replace("\\\n", ""))
 
 

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "config/catalogue/learned_judge.hpp"
+#include "results/scores/rollouts/rollouts.hpp"
 #include "results/scores/score_file.hpp"
 #include "tests/fuzz/oracle.hpp"
 
@@ -67,6 +68,26 @@ void read_file(std::string_view text, const std::string& file, const ScoreReadin
   });
 }
 
+/// Reads the text as a dump of rollouts: every row stands in one group, and groups follow each other.
+void read_rollout_file(std::string_view text, const std::string& file, const RolloutReading& how) {
+  fuzz::accepted({Exit::bad_input}, [&] {
+    try {
+      const Rollouts r = parse_rollouts({{file, std::string(text)}}, how);
+      std::size_t rows = 0;
+      for (const RolloutGroup& g : r.groups) {
+        fuzz::require(g.first == rows && g.count > 0 && g.prompt < r.prompts.size(), "groups that do not follow each other");
+        rows += g.count;
+      }
+      fuzz::require(rows == r.rows() && r.rewards.size() == rows * r.columns() && r.columns() > 0, "rows of no group");
+      fuzz::require((r.advantage.empty() || r.advantage.size() == rows) && (r.length.empty() || r.length.size() == rows), "advantages of other rows");
+      for (const std::string& note : r.notes) fuzz::require_printable(note, "a note that a terminal must not print");
+    } catch (const Failure& failure) {
+      fuzz::require_printable(failure.what(), "a message that a terminal must not print");
+      throw;
+    }
+  });
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -95,6 +116,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const ScoreReading& how : patterns) read_file(text, "scores", how);
   for (const auto& format : score_format_words) read_file(text, "scores.json", {.format = format.value});
   fuzz::accepted({Exit::bad_input}, [&] { (void)parse_scores(std::vector<NamedText>{{"scores.zip", std::string(text)}, {"2", std::string(text)}}, "scores", {}); });
+  read_rollout_file(text, "rollouts", {});
+  for (const auto& format : rollout_format_words) read_rollout_file(text, "step_1/rollouts.jsonl", {.format = format.value});
+  read_rollout_file(text, "rollouts.csv", {.step = "none", .rewards = {"s*", "a.b"}, .group_size = 2});
   if (const auto scale = parse_scale(text.substr(0, 40)))
     fuzz::require(scale->values.size() >= 2 && scale->values.size() <= most_levels &&
                       std::adjacent_find(scale->values.begin(), scale->values.end(), std::greater_equal<>()) == scale->values.end(),

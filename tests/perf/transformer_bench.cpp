@@ -79,7 +79,7 @@ void register_transformer() {
       TransformerShape one = b.shape;
       one.response = 1;
       if (!pass) pass = std::make_shared<TransformerPass>(one, prompts, per_prompt, best_isa(), true);
-      Rollouts out;
+      TokenRollouts out;
       pass->sample(b.policy.weights(), prompts, b.prompt.data(), b.word.data(), 1.0, 1.0, out);
     });
     bench(name + "adam", word.value, 0, [](Bed& b) {

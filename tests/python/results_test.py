@@ -155,6 +155,12 @@ with h5py.File(schema_3) as file:
     group = file["curves/bandit-small"]
     check(np.array_equal(old.curves("quality").sel(run=group["run"][()], step=group["step"][()]).values, group["quality"][()], equal_nan=True), "a file of schema 3")
     check("learn.lr" in old.runs and "seconds" not in old.curve_names, "its axes have their full names, and curves are of runs and steps")
+check(subprocess.run([sample, "rollouts.h5", "rollouts"]).returncode == 0, "a file with rollouts")
+kept = odrpo_bench.load("rollouts.h5").rollouts
+lines = [json.loads(line) for line in call("export", "rollouts.h5", "--what", "rollouts").splitlines()]
+shown = [{k: None if v != v else v for k, v in row.items() if k != "length" or v == v} for row in kept.to_dict("records")]
+check(shown == lines and len(lines) == 11 * 6 + 12 * 8 and kept.step.dtype == "int64", "rollouts are those of export")
+refused(KeyError, "`[record] rollouts = k`", lambda: old.rollouts)
 refused(OSError, "no.h5", odrpo_bench.load, "no.h5")
 with open("text.h5", "w") as file:
     file.write("no HDF5")

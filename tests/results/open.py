@@ -65,6 +65,18 @@ with tempfile.TemporaryDirectory() as folder:
             assert "±" in str(provenance["suite"].values)
         print(engine, "ok")
 
+    kept = folder + "/rollouts.h5"
+    subprocess.run([sys.argv[1], kept, "rollouts"], check=True, capture_output=True)
+    for engine in ("h5netcdf", "netcdf4"):
+        with xarray.open_dataset(kept, engine=engine) as root, xarray.open_dataset(kept, group="rollouts/bandit", engine=engine) as rollouts:
+            rollouts.load()
+            assert root.attrs["schema_version"] == 5 and list(rollouts.data_vars) == "step prompt response reward advantage length quality".split()
+            assert rollouts["reward"].dims == ("run", "rollout") and rollouts["reward"].shape == (24, 8) and rollouts["reward"].dtype == np.float64
+            assert list(rollouts["step"].values[0, :6]) == [0, 0, 0, 10, 10, 10] and np.isnan(rollouts["step"].values[0, 6:]).all()
+            assert list(rollouts["prompt"].values[6]) == [7] * 4 + [3] * 4 and np.isnan(rollouts["length"].values[6]).all()
+            assert np.isnan(rollouts["reward"].values[0]).sum() == 3 and list(rollouts["rollout"].values) == list(range(8))
+    print("rollouts ok")
+
     with netCDF4.Dataset(path) as f:
         assert f.variables["final_quality"].dimensions == ("run",)
     with h5netcdf.File(path, "r") as f:

@@ -1,5 +1,5 @@
 // Writes the sample result file (argument 1), with evaluations per prompt and a failed run, for the Python checks of the layout and of what
-// shows it. Argument 2: `plain` without these, `hostile` with names that a shell, gnuplot, LaTeX or a page might obey, `latex` with every
+// shows it. Argument 2: `plain` without these, `rollouts` with kept rollouts besides, `hostile` with names that a shell, gnuplot, LaTeX or a page might obey, `latex` with every
 // sign and letter that LaTeX may take for something else, `texts` with more such texts wherever a file has one, and numbers whose bits are
 // easily lost.
 #include <cctype>
@@ -74,7 +74,8 @@ int main(int argc, char** argv) {
     return 0;
   }
   auto runs = odrpo::sample::runs();
-  if (kind.empty()) {
+  if (kind == "rollouts") runs = odrpo::sample::with_rollouts(std::move(runs));
+  if (kind.empty() || kind == "rollouts") {
     runs[4].status = odrpo::RunStatus::failed;
     runs[4].error = "made to fail";
     runs = odrpo::sample::with_evaluated(std::move(runs));

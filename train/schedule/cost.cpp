@@ -9,6 +9,7 @@
 #include "envs/rater/rater.hpp"
 #include "results/store/record.hpp"
 #include "train/curves.hpp"
+#include "train/kept_rollouts.hpp"
 
 namespace odrpo {
 
@@ -48,7 +49,10 @@ JudgeBill judge_bill(const RunSpec& spec, double calls, const CallsByJudge& by_j
 
 double record_count(const RunSpec& spec) { return spec.learn.steps / static_cast<double>(spec.record.every) + 2; }
 
-double recorded_bytes(const RunSpec& spec) { return record_count(spec) * (8.0 * curve_count(spec) + 4.0 * stage_count); }
+double recorded_bytes(const RunSpec& spec) {
+  return record_count(spec) * (8.0 * curve_count(spec) + 4.0 * stage_count) +
+         8.0 * rollout_column_count * static_cast<double>(kept_rollouts(spec, spec.learn.steps));
+}
 
 double stored_bytes(double recorded) {
   const double shard_and_output = 1500 + 0.8 * recorded, row = 2000 + recorded;

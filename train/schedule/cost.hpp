@@ -34,7 +34,7 @@ struct Cost {
 
 /// Returns the number of recorded steps of a run, or slightly more.
 double record_count(const RunSpec& spec);
-/// Returns the bytes of the curves and of the training stages' seconds in a run's record.
+/// Returns the bytes of the curves, of the training stages' seconds and of the kept rollouts in a run's record.
 double recorded_bytes(const RunSpec& spec);
 /// Returns the bytes on disk that a run takes while the output is made, if its record has `recorded` bytes. The record lies in a shard and
 /// in the output, both compressed, and uncompressed in a temporary file of the work folder (the row file).

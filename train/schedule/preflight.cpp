@@ -23,6 +23,7 @@
 #include "envs/rater/vote.hpp"
 #include "kernels/shared/failure.hpp"
 #include "kernels/system/text.hpp"
+#include "train/kept_rollouts.hpp"
 #include "train/prompt_batch.hpp"
 #include "train/run_cache.hpp"
 #include "train/schedule/cost.hpp"
@@ -255,6 +256,10 @@ Cost check_limits(const Suite& suite, int jobs) {
       refuse(fmt::format("rater {}, as estimator {} believes it to be: {}", shown(run.rater_name), shown(run.estimator_name),
                          too_large_for_all_votes));
   }
+  double kept = 0;
+  for (const std::size_t i : suite.runs.first_of_each({env, learn})) kept = std::max(kept, static_cast<double>(kept_rollouts(suite.runs[i], suite.runs[i].learn.steps)));
+  if (kept > most_kept_rollouts)
+    refuse(fmt::format("a run would keep {} rollouts, more than {}; a larger `rollouts` in [record] keeps fewer", count_text(kept), count_text(most_kept_rollouts)));
   if (!over.empty()) throw Failure(Exit::limits, over);
   return cost;
 }

@@ -1,6 +1,8 @@
 // Runs a suite in one process. Implements SuiteCall, which ranks use too, and keeps checkpoints in the work folder.
 #include "train/schedule/run_suite.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "config/plan/run_grid.hpp"
@@ -29,14 +31,15 @@ RunReport run_suite(const Suite& suite, const SuiteFacts& facts, const RunSettin
 
 namespace {
 
-// SHA-256 of the version and, for each run, its id and its canonical text.
+// SHA-256 of the version and, for each run, its id and its canonical text; also of which rollouts are kept, since finished runs cannot add them.
 std::string fingerprint(const RunGrid& runs, const std::string& program_version) {
   Sha256 hash;
   hash.add("odrpo-bench " + program_version + '\n');
   for (std::size_t c = 0; c < runs.combinations(); ++c) {
     const Combination all = runs.combination(c);
     RunSpec run = runs[all.first];
-    const std::string settings = canonical_settings(run) + '\n';
+    std::string settings = canonical_settings(run) + '\n';
+    if (run.record.rollouts > 0) settings += fmt::format("record.rollouts = {}\n", run.record.rollouts);
     for (std::size_t i = all.first; i < all.first + all.runs; ++i) {
       if (i > all.first) run = runs[i];
       hash.add(run.id + '\n' + canonical_seed(run) + settings);

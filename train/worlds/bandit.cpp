@@ -201,11 +201,13 @@ void BanditRun::record_batch(RunRecord& r) {
 
 double BanditRun::batch_truth() const {
   double truth = 0;
-  for (std::size_t i = 0; i < action.size(); ++i) {
-    const std::size_t row = step.prompt[i / problem->spec->learn.rollouts];
-    truth += problem->world->quality[row * problem->world->width + action[i]];
-  }
+  for (std::size_t i = 0; i < action.size(); ++i) truth += response(i).quality;
   return truth / static_cast<double>(action.size());
+}
+
+KeptResponse BanditRun::response(std::size_t i) const {
+  const std::size_t row = step.prompt[i / problem->spec->learn.rollouts];
+  return {.id = static_cast<double>(action[i]), .quality = problem->world->quality[row * problem->world->width + action[i]]};
 }
 
 double BanditRun::judge_calls() const {

@@ -87,6 +87,7 @@ struct BanditRun {
   void record_policy(RunRecord& r);
   void record_batch(RunRecord& r);
   double batch_truth() const;
+  KeptResponse response(std::size_t i) const;
   const char* not_finite() const { return finite ? nullptr : "parameters are"; }
   Headroom headroom(const RunRecord&) const { return {problem->world->uniform, problem->world->best}; }
   double judge_calls() const;

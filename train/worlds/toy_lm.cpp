@@ -112,7 +112,7 @@ std::optional<std::vector<Token>> write_evaluated(const ToyLmProblem& problem, c
     const int count = std::min(most, evaluated - begin);
     const std::size_t first = static_cast<std::size_t>(spec.env.prompts() + begin);
     const std::uint16_t* prompts = &problem.prompt_tokens[first * toy_prompt_tokens];
-    Rollouts out;
+    TokenRollouts out;
     if (temperature > 0) {
       std::vector<std::uint32_t> index(static_cast<std::size_t>(count));
       for (int i = 0; i < count; ++i) index[i] = problem.prompts[first + static_cast<std::size_t>(i)].index;
@@ -219,7 +219,7 @@ bool ToyLmRun::score_rollouts(int t, const std::atomic<bool>& stop) {
   const int rollouts = spec.learn.rollouts, width = problem->world.config.response_tokens, blocks = (rollouts + 3) / 4;
   problem->random->fill(rating_word.data(), spec.run_key, Purpose::rating, static_cast<std::uint32_t>(t), step.prompt.data(),
                         spec.learn.batch, 0, blocks);
-  const Rollouts& written = policy.rollouts();
+  const TokenRollouts& written = policy.rollouts();
   double calls = judge_calls_so_far;
   CallsByJudge each = by_judge;
   for (int b = 0; b < spec.learn.batch; ++b) {
@@ -306,6 +306,14 @@ double ToyLmRun::batch_truth() const {
   double truth = 0;
   for (const Verdict& v : verdict) truth += v.quality();
   return truth / static_cast<double>(verdict.size());
+}
+
+KeptResponse ToyLmRun::response(std::size_t i) const {
+  const TokenRollouts& written = policy.rollouts();
+  const int length = written.length[i];
+  std::uint32_t hash = 2166136261u;  // FNV-1a of the words: equal responses have equal ids
+  for (const Token& token : std::span(written.token).subspan(i * problem->world.config.response_tokens, length)) hash = (hash ^ token) * 16777619u;
+  return {static_cast<double>(hash), static_cast<double>(length), verdict[i].quality()};
 }
 
 const char* ToyLmRun::not_finite() const {

@@ -73,7 +73,7 @@ struct ToyLmRun {
   TextRater rater;
   std::vector<std::uint16_t> prompt_token;  ///< [B][8]
   std::vector<std::uint32_t> rating_word;   ///< [B][G, rounded up to 4] random words for scores
-  Rollouts drawn;                           ///< the latest responses; only of a run that resamples
+  TokenRollouts drawn;                           ///< the latest responses; only of a run that resamples
   std::vector<Verdict> verdict;             ///< [B][G] the truth about each response
   double judge_calls_so_far = 0;            ///< expected calls of the steps so far
   CallsByJudge by_judge{};                  ///< expected calls of each judge so far, if the bill depends on who answers; else empty
@@ -105,6 +105,7 @@ struct ToyLmRun {
   void record_policy(RunRecord& r);
   void record_batch(RunRecord& r);
   double batch_truth() const;
+  KeptResponse response(std::size_t i) const;
   const char* not_finite() const;
   Headroom headroom(const RunRecord& r) const;
   double judge_calls() const { return judge_calls_so_far; }

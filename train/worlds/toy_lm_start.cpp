@@ -23,7 +23,7 @@ constexpr int start_format = 2;
 constexpr double worth_storing = 1;  // the final weights are stored if the steps took so many seconds
 
 // Appends a response to a batch: its tokens to [count][width], and its length, the end word included.
-void add_response(std::span<const Token> response, int width, Rollouts& to) {
+void add_response(std::span<const Token> response, int width, TokenRollouts& to) {
   const std::size_t at = to.token.size();
   to.token.resize(at + static_cast<std::size_t>(width), 0);
   std::copy(response.begin(), response.end(), to.token.begin() + static_cast<std::ptrdiff_t>(at));
@@ -92,7 +92,7 @@ std::shared_ptr<const WarmStart> train_warm_start(const RunSpec& spec, const Toy
       last = now_seconds();
     }
     if (stopping) return nullptr;
-    Rollouts demonstrations;
+    TokenRollouts demonstrations;
     std::vector<std::uint16_t> prompt_token;
     for (int i = 0; i < learning.warm_batch; ++i) {
       const auto at = static_cast<std::uint32_t>(t) * static_cast<std::uint32_t>(learning.warm_batch) + static_cast<std::uint32_t>(i);

@@ -32,7 +32,7 @@ class DeviceTransformer {
   /// Does update t (call it for 0, 1, … in order). coefficient[S] = A of TransformerLoss; mask[S] = 0 leaves a response out, null = all kept.
   TransformerReport learn(int t, const float* coefficient, const std::uint8_t* mask, const TransformerLoss& loss);
 
-  const Rollouts& rollouts() const { return rollouts_; }
+  const TokenRollouts& rollouts() const { return rollouts_; }
   /// The present weights with adapters merged in, copied to the host.
   const NetWeights& weights();
   /// Copies of the state on the host, to write a checkpoint or to fill from one. After filling call restored() with the number of updates
@@ -81,7 +81,7 @@ class DeviceTransformer {
   Memory memory_;
   DeviceMemory at_;
   State state_;
-  Rollouts rollouts_;
+  TokenRollouts rollouts_;
   std::vector<float> log_probability_, old_log_, reference_log_, entropy_;
   bool has_reference_ = false;
   TokenCoefficients coefficients_;

@@ -1,4 +1,4 @@
-// Implements rollouts.hpp.
+// Implements what rollouts.hpp says of rollouts that were read.
 #include "results/scores/rollouts/rollouts.hpp"
 
 namespace odrpo {

@@ -46,6 +46,10 @@ std::optional<double> final_of(const RunRecord& run, std::string_view name) {
   return std::nullopt;
 }
 
+/// Columns of rollouts that hold whole numbers.
+constexpr std::string_view rollout_numbers[] = {rollout_columns[rollout_step], rollout_columns[rollout_prompt], rollout_columns[rollout_response],
+                                                rollout_columns[rollout_length]};
+
 /// Returns a message if a final value of this name differs from `made`, which was computed from other values; otherwise "". `scale` is the
 /// largest of those others: rounding errors are relative to it.
 std::string mismatch(std::string_view name, std::optional<double> value, double made, double scale) {
@@ -127,7 +131,11 @@ std::string contradiction_in(const RunRecord& run) {
   return why.empty() ? "" : "run '" + run.id + "' contradicts itself: " + why;
 }
 
-std::string contradiction_in(const std::string& curve, std::span<const double> values) {
+std::string contradiction_in(Sheets sheet, const std::string& curve, std::span<const double> values) {
+  if (sheet == sheet_rollouts && std::find(std::begin(rollout_numbers), std::end(rollout_numbers), curve) != std::end(rollout_numbers)) {
+    const auto bad = std::find_if(values.begin(), values.end(), [](double x) { return !std::isnan(x) && !(x >= 0 && x < 1ULL << 53 && x == std::floor(x)); });
+    return bad == values.end() ? "" : fmt::format("the {} of a rollout is {:g}", curve, *bad);
+  }
   const auto range = std::find_if(std::begin(curve_ranges), std::end(curve_ranges), [&](const Range& r) { return r.name == curve; });
   const std::span<const Range> ranges = range == std::end(curve_ranges) ? std::span<const Range>() : std::span(&*range, 1);
   const double lo = ranges.empty() ? -largest_value : std::max(range->lo, -largest_value), hi = ranges.empty() ? largest_value : std::min(range->hi, largest_value);

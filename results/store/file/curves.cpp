@@ -8,7 +8,7 @@
 namespace odrpo::store {
 
 void Reader::check_values(const World& world, const std::string& name, std::span<const double> values) const {
-  if (const std::string why = contradiction_in(name, values); !why.empty()) throw Hdf5Error("a run of world '" + world.name + "' contradicts itself: " + why);
+  if (const std::string why = contradiction_in(world.sheet, name, values); !why.empty()) throw Hdf5Error("a run of world '" + world.name + "' contradicts itself: " + why);
 }
 
 void Reader::each_world(const std::function<void(const std::string& kind, const std::string& env, const Hid& group)>& visit) const {
@@ -79,7 +79,8 @@ void Reader::open_worlds() {
   worlds_open_ = true;
   each_world([&](const std::string& kind, const std::string& env, const Hid& group) {
     if (kind == seconds_name) return open_seconds(env, group);
-    open_world(kind == sheet_kinds[sheet_curves].group ? sheet_curves : sheet_evaluated, env, group);
+    for (int k = 0; k < sheet_count; ++k)
+      if (kind == sheet_kinds[k].group) open_world(static_cast<Sheets>(k), env, group);
   });
 }
 
@@ -88,7 +89,8 @@ std::size_t Reader::slab(Parts parts) {
   if (parts == Parts::words) return rows;
   open_worlds();
   std::map<std::string, std::size_t> bytes;  // bytes of one run, by world
-  for (const World& world : worlds_) bytes[world.name] += sheet_bytes(sheet_kinds[world.sheet], world.places.size(), world.values.size());
+  for (const World& world : worlds_)
+    if (is_among(parts, world.sheet)) bytes[world.name] += sheet_bytes(sheet_kinds[world.sheet], world.places.size(), world.values.size());
   for (const auto& [env, size] : bytes) rows = std::min(rows, slab_rows(size));
   return rows;
 }
@@ -123,6 +125,10 @@ void Reader::values(Sheets sheet, const std::string& name, const std::vector<std
     }
     if (has_checksums() && sum.hex() != sums_[world.path + name]) throw Hdf5Error("'" + world.path + name + "' does not have its checksum");
   }
+}
+
+void Reader::check_rollouts() {
+  for (const std::string& name : value_names(sheet_rollouts)) values(sheet_rollouts, name, {}, [](std::uint32_t, const auto&, const double*) {});
 }
 
 /// Reads the curves or evaluations of those `runs` that belong to this world; runs[0] is row `first` of the file.

@@ -48,7 +48,7 @@ inline constexpr std::size_t slab_bytes = std::size_t{8} << 20;
 std::size_t slab_rows(std::size_t bytes);
 
 /// Describes an HDF5 group with one subgroup per world. A subgroup has data sets of the world's runs x steps (or x prompts), one for each
-/// name. `scale` names the HDF5 dimension scale of the steps or prompts.
+/// name. `scale` names the HDF5 dimension scale of the steps, prompts or rollouts.
 struct SheetKind {
   const char *group, *scale;  ///< "curves", "step"
   bool timed;                 ///< `scale` is the recorded steps, for which there are seconds per stage too
@@ -58,9 +58,10 @@ struct SheetKind {
 inline constexpr SheetKind sheet_kinds[] = {
     {"curves", "step", true, 1, &RunRecord::curves},
     {"evaluated", "prompt", false, 3, &RunRecord::evaluated},
+    {"rollouts", "rollout", false, 5, &RunRecord::rollouts},  // outside the digest
 };
-enum Sheets { sheet_curves, sheet_evaluated };
-inline constexpr int sheet_count = sheet_evaluated + 1;
+enum Sheets { sheet_curves, sheet_evaluated, sheet_rollouts };
+inline constexpr int sheet_count = sheet_rollouts + 1;
 static_assert(sizeof sheet_kinds / sizeof sheet_kinds[0] == sheet_count);
 /// Seconds per stage of a training step: each world has an HDF5 group with one data set of this name, with dimensions run, step and `stage`. It is
 /// apart from the curves, so that a data frame of the curves does not repeat every value for each stage. Up to schema 3 it was among the curves.
@@ -68,7 +69,8 @@ inline constexpr const char* seconds_name = "seconds";
 inline constexpr const char* stage_scale = "stage";
 inline constexpr long long seconds_since = 4;  ///< first schema version with this group
 /// Groups of the root that have one subgroup per world. Only the first of them is in every file.
-inline constexpr const char* world_groups[] = {sheet_kinds[sheet_curves].group, sheet_kinds[sheet_evaluated].group, seconds_name};
+inline constexpr const char* world_groups[] = {sheet_kinds[sheet_curves].group, sheet_kinds[sheet_evaluated].group, sheet_kinds[sheet_rollouts].group,
+                                               seconds_name};
 /// True if `name` is one of world_groups.
 bool is_world_group(const std::string& name);
 /// True if a world's subgroup may have a data set of this name that is no curve or evaluation: a dimension scale, or the seconds.

@@ -96,6 +96,7 @@ void exchange(A& a, RunRecord& run) {
   exchange(a, run.step);
   exchange(a, run.curves);
   exchange(a, run.evaluated);
+  exchange(a, run.rollouts);
   exchange(a, run.seconds);
   exchange(a, run.step_time_median);
 }

@@ -332,7 +332,8 @@ std::vector<RunRecord> Reader::runs(std::size_t from, std::size_t count, Parts p
     if (run.status == RunStatus::failed) run.finals.clear();
   if (parts != Parts::words) {
     open_worlds();
-    for (const World& world : worlds_) read_values(world, from, runs, parts);
+    for (const World& world : worlds_)
+      if (is_among(parts, world.sheet)) read_values(world, from, runs, parts);
   }
   return runs;
 }

@@ -102,7 +102,7 @@ class Reader {
   void column(const std::string& name, const std::function<void(const std::vector<double>&)>& numbers,
               const std::function<void(const std::vector<std::string>&)>& texts);
   /// Which contents of a run to read besides its texts, axes and final values.
-  enum class Parts { words, values, all };  ///< words: none of them; values: curves and evaluations; all: seconds too
+  enum class Parts { words, values, all };  ///< words: none of them; values: curves and evaluations; all: rollouts and seconds too
   /// The `count` runs from row `from` on.
   std::vector<RunRecord> runs(std::size_t from, std::size_t count, Parts parts);
   /// Names of the curves (or evaluations) of all worlds, each once.
@@ -122,6 +122,8 @@ class Reader {
   /// message that check_runs() would throw, or stays empty. It is about the suite's name or the first run (by id) that contradicts
   /// itself.
   std::string digest(std::string* sense = nullptr);
+  /// Throws if rollouts, which digest() does not read, have impossible values.
+  void check_rollouts();
 
  private:
   struct World {
@@ -147,6 +149,7 @@ class Reader {
   void check_values(const World& world, const std::string& name, std::span<const double> values) const;
   const Source& source(const std::string& column) const;
   void check_sum(const Source& source, const std::string& path);
+  static bool is_among(Parts parts, Sheets sheet) { return parts == Parts::all || (parts == Parts::values && sheet != sheet_rollouts); }
   std::size_t slab(Parts parts);
 
   Budget& budget_;
@@ -173,7 +176,7 @@ inline constexpr double largest_value = 1e30;
 /// the texts, the numbers lie in their ranges, and gain and regret follow from the qualities up to rounding.
 std::string contradiction_in(const RunRecord& run);
 
-/// Returns why a curve (or evaluation) of this name cannot have these values; "" if it can. NaN means undefined.
-std::string contradiction_in(const std::string& curve, std::span<const double> values);
+/// Returns why a curve (evaluation, column of rollouts) of this name cannot have these values; "" if it can. NaN means undefined.
+std::string contradiction_in(Sheets sheet, const std::string& curve, std::span<const double> values);
 
 }  // namespace odrpo::store

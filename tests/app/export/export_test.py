@@ -9,7 +9,7 @@ try:
 except ImportError as missing:
     print("skipped:", missing)
     sys.exit(77)
-from checks import call, check, finish, paths, program
+from checks import call, check, finish, paths, program, suite
 
 sample, older = paths
 
@@ -155,6 +155,60 @@ check(all(r["dead_share"] for r in dead) and "0" not in {r["step"] for r in dead
 seconds = json.loads(call("export", "sample.h5", "--format", "jsonl", "--curve", "seconds", "--only", "*s0").split("\n")[0])
 check(set(seconds["curves"]) == {"step", "seconds"}, f"--curve seconds: {list(seconds['curves'])}")
 
+# --- kept rollouts, and those of a run of this program
+def compare_rollouts(path, *only):
+    """The lines of both formats against the file, bit for bit."""
+    flags = ["--what", "rollouts", *(word for glob in only for word in ("--only", glob))]
+    lines = [json.loads(line) for line in call("export", path, *flags).splitlines()]
+    call("export", path, *flags, "-o", "rollouts.csv")
+    rows = table(open("rollouts.csv", newline="").read())
+    check(call("export", path, *flags, "--format", "csv") == open("rollouts.csv", newline="").read(), "-o x.csv is --format csv")
+    call("export", path, *flags, "-o", "rollouts.jsonl")
+    check(open("rollouts.jsonl").read() == call("export", path, *flags), "-o x.jsonl is what stdout gets")
+    names, wanted = ["step", "prompt", "response", "reward", "advantage", "length", "quality"], []
+    with h5py.File(path) as file:
+        chosen = {int(r["run"]) for r in table(call("export", path, *flags[2:]))}
+        for group in file["rollouts"].values():
+            for k, run in enumerate(group["run"][()]):
+                wanted += [(int(run), [math.nan if n not in group else group[n][k, i] for n in names])
+                           for i in range(len(group["rollout"])) if int(run) in chosen and not math.isnan(group["step"][k, i])]
+    check(len(lines) == len(rows) == len(wanted) > 0, f"{len(lines)} and {len(rows)} lines for {len(wanted)} rollouts of {path}")
+    several = ["run"] if len(chosen) > 1 else []
+    for (run, values), line, row in zip(sorted(wanted, key=lambda w: w[0]), lines, rows):
+        keys = several + [n for n, value in zip(names, values) if n != "length" or not math.isnan(value)]
+        check(list(line) == keys and list(row) == several + names, f"keys {list(line)}, columns {list(row)}")
+        check(not several or line["run"] == run == int(row["run"]), "the run")
+        for name, value in zip(names, values):
+            check(same_number(row[name], value) and (name not in line or same_number(line[name], value)), f"{name}: {row[name]}, the file has {value!r}")
+    return lines
+
+
+subprocess.run([sample, "rollouts.h5", "rollouts"], check=True, stdout=subprocess.DEVNULL)
+compare_rollouts("rollouts.h5")
+compare_rollouts("rollouts.h5", "bandit/*/maxrl/*")
+missing = compare_rollouts("rollouts.h5", "bandit/*/maxrl/n1/*lr=0.1/s0")
+check([line["reward"] is None for line in missing] == [False, True, False, False, False, False] and missing[0]["length"] == 5, f"a missing reward: {missing}")
+call("run", suite("kept", more="\n[record]\nrollouts = 6\n"), "-q", "-o", "kept.h5")
+kept = compare_rollouts("kept.h5")
+for row in table(call("export", "kept.h5")):  # (r - mean) / sd, or / mean for maxrl, whitened over the batch: in numpy
+    lines = [line for line in kept if line["run"] == int(row["run"])]
+    for step in {line["step"] for line in lines}:
+        got, r = (np.array([line[key] for line in lines if line["step"] == step]).reshape(8, -1) for key in ("advantage", "reward"))
+        mean, sd = r.mean(1, keepdims=True), r.std(1, keepdims=True)
+        a = (r - mean) / np.where(sd == 0, 1, {"grpo": sd, "maxrl": mean}.get(row["estimator"], 1))
+        if row["estimator"] in ("grpo", "maxrl"):
+            check(np.abs((a - a.mean()) / a.std() - got).max() < 2e-6, f"advantages of {row['id']} at step {step}")
+call("run", suite("kept"), "-q", "-o", "none.h5")
+digests = [json.loads(call("verify", path, "--json"))[0]["digest"] for path in ("kept.h5", "none.h5")]
+check(digests[0] == digests[1] and {line["step"] for line in kept} == {0, 6, 12, 18, 19} and "length" not in kept[0], f"steps and digests: {digests}")
+call("run", suite("kept", more="\n[record]\nrollouts = 6\n"), "-q", "-o", "none.h5", code=5)
+none = "keeps no rollouts: `[record] rollouts = k` in the suite keeps those of every k-th step"
+call("export", "none.h5", "--what", "rollouts", "-o", "no.jsonl", code=2, words=f"'none.h5' {none}")
+call("export", "rollouts.h5", "--what", "rollouts", "--only", "bandit-small/*", code=2, words="'rollouts.h5' keeps no rollouts of these runs")
+call("export", "rollouts.h5", "--what", "rollouts", "--only", "nothing*", code=3, words="--only 1: error: no run matches `nothing*`")
+call("export", "rollouts.h5", "--what", "rollouts", "--curve", "quality", code=2, words="--curve: --what rollouts has no curves")
+check(not os.path.exists("no.jsonl"), "no file of nothing")
+
 # --- `stats` takes the runs as they are
 stats = json.loads(call("stats", "runs.csv", "--unit", "seed", "--cell", "estimator,votes", "--task", "env,learn_lr,learn_steps",
                         "--value", "final_gain", "--format", "json"))
@@ -194,7 +248,7 @@ check(os.path.islink("link.csv") and open("runs.csv").read(1) == "{", "a link is
 
 # --- bad input
 call("export", "sample.h5", "--format", "xml", code=2, words='--format: "xml" is not one of csv, jsonl')
-call("export", "sample.h5", "--what", "run", code=2, words='--what: "run" is not one of runs, curves, all, suite')
+call("export", "sample.h5", "--what", "run", code=2, words='--what: "run" is not one of runs, curves, all, rollouts, suite')
 call("export", "sample.h5", "--what", "all", code=2, words="--format jsonl")
 call("export", "sample.h5", "--what", "suite", "--format", "csv", code=2, words="--format")
 call("export", "sample.h5", "--what", "suite", "--only", "*", code=2, words="--only")

@@ -296,7 +296,7 @@ refused(save("two.zip", archive.getvalue()), says="unpack it and name one, such 
 refused(path("verl/1.jsonl"), "--gold", "truth", says="what the keys of a file of verl mean is known: leave --gold \"truth\" out, or add --format json")
 refused(path("verl/1.jsonl"), "--prompt", "step", "--format", "verl", says="leave --prompt \"step\" out")
 refused(save("sheet.xlsx", one_member("xl/workbook.xml")), says="save the sheet as CSV")
-refused(save("rows.parquet", b"PAR1" + bytes(20)), says="orient='records', lines=True")
+refused(save("rows.parquet", b"PAR1" + bytes(20)), says="rows.parquet: a Parquet file: `python -m odrpo_bench convert rows.parquet OUT.jsonl` makes JSON lines of its rows")
 
 # --- stats reads the same encodings
 runs = "est;seed;v\n" + "".join(f"{e};{s};{s + (e == 'b')}\n" for e in "ab" for s in range(4))

@@ -51,6 +51,17 @@ five = parts(5)
 call("merge", *five, five[2], "-o", "c.h5", words="of them in more than one; digest " + one)
 call("merge", *eight[:4], *five, "one.h5", "-o", "d.h5", words=one)
 
+# kept rollouts are joined too; a part that keeps none is another suite's
+kept = ("--set", "record.rollouts=30", "--set", "learn.steps=40")
+call("run", "smoke.toml", "-q", "-o", "kept.h5", *kept)
+call("merge", *parts(3, *kept), "-o", "joined.h5", words="digest " + digest("kept.h5"))
+shown = [call("export", name, "--what", "rollouts", "--only", "*/s0") for name in ("kept.h5", "joined.h5")]
+check(shown[0] == shown[1] and shown[0].count("\n") > 10_000, "rollouts of a merged file")
+call("run", "smoke.toml", "-q", "--set", "learn.steps=40", "--shard", "0/3", "-o", "keeps-none.h5")
+call("merge", "keeps-none.h5", *sorted(glob.glob("smoke.part-*-of-3.h5"))[1:], "-o", "no.h5", code=8)
+for name in glob.glob("smoke.part-*-of-3.h5"):
+    os.remove(name)
+
 # what a part says of itself
 with h5py.File(sorted(eight)[3]) as f:
     text = {name: f["provenance"][name][()].decode() for name in f["provenance"]}

@@ -33,7 +33,7 @@ TEST_CASE("a queue's forward pass samples what the CPU samples, and reads the sa
       const Batch b = batch(c, 22);
       const double temperature = 0.8;
       TransformerPass cpu(c.shape, c.prompts, c.per_prompt, best_isa(), true);
-      Rollouts r;
+      TokenRollouts r;
       cpu.sample(w, c.prompts, b.prompt.data(), b.word.data(), temperature, top_p, r);
       Net net(c, w.flat), reader(c, w.flat);
       HostBackend q;
@@ -67,7 +67,7 @@ TEST_CASE("a queue's gradient is the definition's, for every option of the loss"
       net.begin(c.prompts, b.prompt, temperature);
       std::copy(b.word.begin(), b.word.end(), net.pass.word);
       device::sample(q, net.pass, net.weights, 1.0f);
-      const Rollouts r = net.rollouts();
+      const TokenRollouts r = net.rollouts();
       TransformerPass cpu(c.shape, c.prompts, c.per_prompt, best_isa(), true);
       cpu.read(w, c.prompts, b.prompt.data(), r, temperature);
       const double rows = pass_gap(net, cpu);

@@ -67,7 +67,7 @@ inline Batch batch(const Case& c, unsigned seed) {
   for (int i = 0; i < c.prompts * c.per_prompt * c.shape.response; ++i) b.word.push_back(static_cast<std::uint32_t>(g()));
   return b;
 }
-inline Response response(const Case& c, const Batch& b, const Rollouts& r, int s) {
+inline Response response(const Case& c, const Batch& b, const TokenRollouts& r, int s) {
   Response x;
   const auto* p = &b.prompt[s / c.per_prompt * c.shape.prompt];
   x.prompt.assign(p, p + c.shape.prompt);

@@ -85,7 +85,7 @@ TransformerReport step(T& transformer, const Case& c, const Way& way, int t, con
 /// The CPU's policy, which takes over what another sampled: the bits of a probability may move a choice, rarely.
 struct Follower {
   TransformerPolicy policy;
-  const Rollouts* sampled = nullptr;
+  const TokenRollouts* sampled = nullptr;
   void sample(const std::uint16_t* prompt, const std::uint32_t*) { policy.read(prompt, policy.pass().rows().prompts, *sampled, true); }
   void refer() { policy.refer(); }
   void read_again() { policy.read_again(); }

@@ -34,12 +34,12 @@ struct Net {
     pass.inverse_temperature = static_cast<float>(1.0 / temperature);
     std::copy(prompt.begin(), prompt.begin() + prompt_rows_of(pass.rows), pass.prompt);
   }
-  Rollouts rollouts() const {
+  TokenRollouts rollouts() const {
     const int n = sequences_of(pass.rows);
     return {{pass.token, pass.token + n * pass.shape.response}, {pass.length, pass.length + n}};
   }
   // what stands behind an end is nobody's business: no such word
-  void give(const Rollouts& r) {
+  void give(const TokenRollouts& r) {
     const int longest = pass.shape.response;
     for (int s = 0; s < sequences_of(pass.rows); ++s) {
       pass.length[s] = r.length[s];

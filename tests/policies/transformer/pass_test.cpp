@@ -30,7 +30,7 @@ TEST_CASE("sampling with kept keys picks the tokens that recomputing every seque
       for (const double temperature : {1.0, 0.6})
         for (const double top_p : rounds<std::vector<double>>({temperature < 1 ? 0.8 : 1.0}, {1.0, 0.8, 0.3})) {
           const Batch b = batch(c, 22);
-          Rollouts r;
+          TokenRollouts r;
           pass.sample(w, c.prompts, b.prompt.data(), b.word.data(), temperature, top_p, r);
           double worst_logit = 0, worst_probability = 0, worst_entropy = 0, size = 1;
           for (int s = 0; s < c.prompts * c.per_prompt; ++s) {
@@ -79,7 +79,7 @@ TEST_CASE("writing the likeliest token every time picks the largest logit of rec
       const Numbers exact = numbers(w.flat);
       TransformerPass pass(c.shape, c.prompts, c.per_prompt, isa, false);
       const Batch b = batch(c, 27);
-      Rollouts r;
+      TokenRollouts r;
       pass.write_likeliest(w, c.prompts, b.prompt.data(), r);
       int likeliest = 0, written = 0;
       for (int s = 0; s < c.prompts * c.per_prompt; ++s) {
@@ -109,7 +109,7 @@ TEST_CASE("of equally likely tokens the first is written", "[transformer]") {
   std::fill_n(w.flat.data(), w.flat.size(), 0.0f);  // every logit is 0
   TransformerPass pass(c.shape, c.prompts, c.per_prompt, best_isa(), false);
   const Batch b = batch(c, 29);
-  Rollouts r;
+  TokenRollouts r;
   pass.write_likeliest(w, c.prompts, b.prompt.data(), r);
   for (int s = 0; s < c.prompts * c.per_prompt; ++s)
     for (int t = 0; t < r.length[s]; ++t) CHECK(r.token[s * c.shape.response + t] == 0);
@@ -122,7 +122,7 @@ TEST_CASE("reading what was sampled gives the same bits, kept or not, in whateve
     const Batch b = batch(c, 24);
     TransformerPass sampled(c.shape, c.prompts, c.per_prompt, best_isa(), true),
         reader(c.shape, c.prompts, c.per_prompt, best_isa(), false);
-    Rollouts r, again;
+    TokenRollouts r, again;
     sampled.sample(w, c.prompts, b.prompt.data(), b.word.data(), 0.8, 0.9, r);
     const std::vector<float> probability = sampled.log_probability();
     reader.read(w, c.prompts, b.prompt.data(), r, 0.8);
@@ -155,7 +155,7 @@ TEST_CASE("the fast gradient meets the definition's in every block, under every 
       const Batch b = batch(c, 27);
       const int sequences = c.prompts * c.per_prompt;
       const double temperature = 0.8;
-      Rollouts r;
+      TokenRollouts r;
       pass.sample(w, c.prompts, b.prompt.data(), b.word.data(), temperature, 1.0, r);
       for (const TransformerLoss& loss :
            {TransformerLoss{TokenMean::token_mean, 0, 0, 0}, TransformerLoss{TokenMean::sequence_mean, 0.3, 0.2, 0.1},

@@ -165,7 +165,7 @@ TEST_CASE("a reward is learned, by all weights and by adapters", "[transformer]"
 
 TEST_CASE("demonstrations are learned by heart, and become the start of a policy with adapters", "[transformer]") {
   Run run({}, constant_rate(0.01), 200);
-  Rollouts demonstrations;
+  TokenRollouts demonstrations;
   for (int s = 0; s < sequences; ++s) {
     const int length = 2 + s / per_prompt % 3;  // one text per prompt, so that it can be known
     for (int t = 0; t < run.shape.response; ++t)
@@ -197,7 +197,7 @@ TEST_CASE("supervised steps fit the probabilities at temperature 1, whatever the
   cold.temperature = 0.25;
   Run plain({}, constant_rate(0.01), 3), other(cold, constant_rate(0.01), 3);
   plain.sample(70);
-  const Rollouts demonstrations = plain.policy.rollouts();
+  const TokenRollouts demonstrations = plain.policy.rollouts();
   for (int t = 0; t < 3; ++t)
     CHECK(plain.policy.imitate(t, plain.prompt.data(), prompts, demonstrations).log_probability ==
           other.policy.imitate(t, other.prompt.data(), prompts, demonstrations).log_probability);
@@ -217,7 +217,7 @@ TEST_CASE("a batch of which nothing is kept has no gradient, and a smaller batch
   // the first half of the batch, left alone by `kept` in one policy and read alone by the other
   for (int s = 0; s < sequences / 2; ++s) mask[s] = 1;
   const TransformerReport part = run.policy.learn(1, run.coefficient.data(), mask.data(), {});
-  Rollouts first = run.policy.rollouts();
+  TokenRollouts first = run.policy.rollouts();
   first.token.resize(first.token.size() / 2);
   first.length.resize(sequences / 2);
   half.policy.read(run.prompt.data(), prompts / 2, first, true);

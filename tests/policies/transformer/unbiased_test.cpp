@@ -106,7 +106,7 @@ TEST_CASE("gradients of sampled batches average to the enumerated one, with and 
     std::vector<double> sum(directions), square(directions);
     std::vector<std::uint32_t> word(groups * each * world.shape.response);
     std::vector<float> coefficient(groups * each), gradient(w.table.count);
-    Rollouts r;
+    TokenRollouts r;
     TokenCoefficients by;
     for (int n = 0; n < batches; ++n) {
       for (auto& x : word) x = static_cast<std::uint32_t>(g());

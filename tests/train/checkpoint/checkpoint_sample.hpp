@@ -96,18 +96,21 @@ inline RunRecord undisturbed(const RunSpec& spec) {
   return train(spec, shared, never);
 }
 
-// Equal in all that the digest covers: NaN and signs of zero included.
+// Equal in all that the digest covers, and in kept rollouts: NaN and signs of zero included.
 inline void check_equal(const RunRecord& a, const RunRecord& b) {
   INFO(a.error << b.error);
   REQUIRE(a.status == RunStatus::ok);
   REQUIRE(b.status == RunStatus::ok);
   CHECK(a.step == b.step);
   CHECK(a.seconds.size() == b.seconds.size());
-  REQUIRE(a.curves.size() == b.curves.size());
-  for (std::size_t c = 0; c < a.curves.size(); ++c) {
-    INFO(a.curves[c].name);
-    REQUIRE(a.curves[c].values.size() == b.curves[c].values.size());
-    CHECK(std::memcmp(a.curves[c].values.data(), b.curves[c].values.data(), a.curves[c].values.size() * sizeof(double)) == 0);
+  for (const auto& values : {&RunRecord::curves, &RunRecord::rollouts}) {
+    REQUIRE((a.*values).size() == (b.*values).size());
+    for (std::size_t c = 0; c < (a.*values).size(); ++c) {
+      const std::vector<double>&one = (a.*values)[c].values, &other = (b.*values)[c].values;
+      INFO((a.*values)[c].name);
+      REQUIRE(one.size() == other.size());
+      CHECK(std::memcmp(one.data(), other.data(), one.size() * sizeof(double)) == 0);
+    }
   }
   REQUIRE(a.finals.size() == b.finals.size());
   for (std::size_t i = 0; i < a.finals.size(); ++i) {

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 TEST_CASE("toy-lm: a run stopped again and again ends with the same bits", "[slow][unsanitized]") {
   const std::vector<std::vector<std::string>> settings{
       {"suite.seeds=2", "learn.kl=0"},
-      {"learn.steps=61", "record.every=7"},  // the final reward is a mean of six steps
+      {"learn.steps=61", "record.every=7", "record.rollouts=4"},  // the final reward is a mean of six steps
       {"learn.kl=0.05", "record.every=1"},
       {"learn.epochs=2", "learn.ratio_clip=0.01", "learn.lr=0.01", "record.every=5"},
       {"policy.p.lora_rank=3", "learn.kl=0.01", "policy.p.head=untied", "learn.schedule=linear"},
@@ -35,7 +35,7 @@ TEST_CASE("toy-lm: a run stopped again and again ends with the same bits", "[slo
       {"grid.estimator=[window, moving]", "grid.votes=4", "rater.mixed.aggregate=mean", "record.every=12"},
       {"grid.estimator=window", "rater.mixed.parse_policy=drop", "rater.mixed.parse_failure=0.3", "learn.dead_groups=drop"},
       {"rater.mixed.parse_policy=resample", "rater.mixed.parse_failure=0.3", "rater.mixed.json_broken=0.2"},
-      {"learn.dead_groups=resample", "learn.max_batches=50", "env.toy-lm.prompts=200", "learn.epochs=2", "learn.kl=0.01", "record.every=3"},
+      {"learn.dead_groups=resample", "learn.max_batches=50", "env.toy-lm.prompts=200", "learn.epochs=2", "learn.kl=0.01", "record.every=3", "record.rollouts=1"},
       {"grid.votes=5", "rater.mixed.stop=2", "rater.mixed.parse_failure=0.3"},
       {"grid.estimator=[window, moving]", "grid.votes=3", "rater.mixed.aggregate=fraction", "rater.mixed.parse_failure=0.3"},
       {"grid.estimator=[posterior(grpo), moments]", "suite.seeds=2", "record.every=5"},
@@ -120,13 +120,13 @@ prior = "moments"
       {"learn.optimizer=sgd", "learn.lr=2", "learn.clip=0.05", "record.every=1"},
       {"learn.epochs=3", "learn.ratio_clip=0.1", "record.gradient=3"},
       {"grid.estimator=window", "grid.votes=3", "rater.mixed.aggregate=mean", "rater.mixed.sampling=draws"},
-      {"grid.votes=5", "rater.mixed.stop=2", "rater.mixed.sampling=[law, draws]"},
+      {"grid.votes=5", "rater.mixed.stop=2", "rater.mixed.sampling=[law, draws]", "record.rollouts=6"},
       {"grid.rater=panel-dialogue", "grid.votes=8", "rater.panel-dialogue.stop=3"},
       {"grid.estimator=[posterior(grpo), moments]", "record.gradient=2", "grid.votes=3", "rater.mixed.aggregate=[mean, mode, all]"},
       {"grid.rater=panel-essays", "grid.votes=6", "rater.panel-essays.stop=[0, 3]", "rater.panel-essays.prices=[1, 2, 4, 16]"},
       {"rater.mixed.parse_policy=drop", "rater.mixed.parse_failure=0.3", "learn.dead_groups=drop"},
       {"policy.tabular.tilt=[0, 0.7]", "learn.lr=[0, 0.1]", "record.gradient=2"},
-      {"learn.dead_groups=resample", "env.bandit.prompts=700", "learn.steps=200", "rater.mixed.parse_policy=drop", "rater.mixed.parse_failure=0.5"},
+      {"learn.dead_groups=resample", "env.bandit.prompts=700", "learn.steps=200", "rater.mixed.parse_policy=drop", "rater.mixed.parse_failure=0.5", "record.rollouts=9"},
       {"learn.dead_groups=resample", "env.bandit.prompts=100", "grid.policy=linear", "grid.votes=5", "rater.mixed.stop=2", "record.every=1"},
       {"grid.policy=linear", "policy.linear.tilt=1.5", "learn.optimizer=[adam, sgd]", "record.gradient=2"},
       {"grid.estimator=window", "grid.votes=5", "rater.mixed.aggregate=fraction", "record.gradient=3", "learn.epochs=2"},

@@ -200,7 +200,7 @@ TEST_CASE("toy-lm: a step samples, refers and learns once an epoch from one old 
     by_hand.sample(s.state.prompt_token.data(), word.data());
     by_hand.refer();
     for (int e = 0; e < epochs; ++e) {
-      const Rollouts same = by_hand.rollouts();
+      const TokenRollouts same = by_hand.rollouts();
       if (e > 0) by_hand.read(s.state.prompt_token.data(), batch, same, false);
       by_hand.learn(t * epochs + e, s.state.step.batch.advantage.data(), s.state.step.batch.mask.data(),
                     {TokenMean::sequence_mean, 0.5, 0.2, 0.01});

@@ -36,7 +36,7 @@ Answers answers(const std::string& path) {
 
 Answers after(const std::function<void(hid_t)>& change) {
   const sample::Scratch scratch;
-  sample::write_file(scratch.file(), sample::with_evaluated(sample::runs(1)));
+  sample::write_file(scratch.file(), sample::with_rollouts(sample::with_evaluated(sample::runs(1))));
   store::quiet();
   {
     const Hid file(H5Fopen(scratch.file().c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose, "file");
@@ -168,6 +168,33 @@ TEST_CASE("evaluations, which verify reads") {
   CHECK(after([&](hid_t f) { overwrite(f, "evaluated/bandit/prompt", H5T_NATIVE_INT32, prompts.data()); }).verify);
   CHECK(after([&](hid_t f) { H5Ldelete(f, "evaluated/bandit/length", H5P_DEFAULT); }).table);
   CHECK(after([&](hid_t f) { H5Ldelete(f, "evaluated", H5P_DEFAULT); }).table);
+}
+
+TEST_CASE("rollouts, which verify reads") {
+  const std::vector<double> values(8 * 8, 0.5);
+  for (const char* name : rollout_columns)
+    CHECK(after([&](hid_t f) { overwrite(f, ("rollouts/bandit/" + std::string(name)).c_str(), H5T_NATIVE_DOUBLE, values.data()); }).verify);
+  const std::vector<std::int32_t> rollouts = {0, 1, 2, 3, 4, 5, 6, 6};
+  CHECK(after([&](hid_t f) { overwrite(f, "rollouts/bandit/rollout", H5T_NATIVE_INT32, rollouts.data()); }).verify);
+  CHECK(after([&](hid_t f) { H5Ldelete(f, "rollouts/bandit/quality", H5P_DEFAULT); }).table);
+  CHECK(after([&](hid_t f) { H5Ldelete(f, "rollouts", H5P_DEFAULT); }).table);
+}
+
+TEST_CASE("a step or prompt of a rollout that is no whole number is refused, though its checksum is right") {
+  for (const auto& [column, value, message] : {std::tuple(rollout_step, 1.5, "the step of a rollout is 1.5"), {rollout_prompt, -1.0, "the prompt of a rollout is -1"},
+                                               {rollout_response, 1e17, "the response of a rollout is 1e+17"}, {rollout_reward, 1e31, "its reward is 1e+31"}}) {
+    const sample::Scratch scratch;
+    auto all = sample::with_rollouts(sample::runs(1));
+    all[1].rollouts[column].values[2] = value;
+    {
+      WorkFolder work(scratch.file(), sample::facts(all), false);
+      work.commit(all);
+      CHECK(failure_of([&] { work.assemble(); }).first != Exit::ok);  // read back before it is put into place
+    }
+    const auto [code, text] = failure_of([&] { verify_results(sample::files_in(scratch.file() + ".work", "shard-").at(0)); });
+    CHECK(code == Exit::bad_input);
+    CHECK(contains(text, message));
+  }
 }
 
 TEST_CASE("flipped bits: whatever still reads is what was written", "[slow]") {

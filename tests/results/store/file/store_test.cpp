@@ -150,6 +150,48 @@ TEST_CASE("evaluations per prompt round-trip, in runs with fewer prompts, none o
   CHECK(sample::failure_of([&] { read_evaluated(scratch.file(), {"length"}, rows, std::string(64, '0')); }).first == Exit::bad_input);
 }
 
+TEST_CASE("kept rollouts round-trip outside the digest, in runs with fewer, none or that failed, in shards and when a later call takes them up") {
+  const sample::Scratch scratch;
+  auto all = sample::with_rollouts(sample::runs());
+  all[2].status = RunStatus::failed;
+  all[3].rollouts.clear();
+  const SuiteFacts facts = sample::facts(all);
+  {
+    WorkFolder work(scratch.file(), facts, false);
+    for (std::size_t i = 0; i < 10; ++i) work.commit(std::span(all).subspan(i, 1));
+  }
+  std::string digest;
+  {
+    WorkFolder work(scratch.file(), facts, false);
+    CHECK(work.finished().size() == 9);
+    work.commit(std::span(all).subspan(10));
+    digest = work.assemble();
+  }
+  auto without = all;
+  for (RunRecord& run : without) run.rollouts.clear();
+  CHECK(digest == result_digest(without));
+  CHECK(verify_results(scratch.file()).computed == digest);
+  const auto file = sample::read_all(scratch.file());
+  REQUIRE(file.records.size() == all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    INFO(all[i].id);
+    const auto& read = file.records[i].rollouts;
+    if (all[i].status == RunStatus::failed) {
+      CHECK(read.empty());
+      continue;
+    }
+    REQUIRE(read.size() == all[i].rollouts.size());
+    for (std::size_t v = 0; v < read.size(); ++v) {
+      CHECK(read[v].name == all[i].rollouts[v].name);
+      REQUIRE(read[v].values.size() == all[i].rollouts[v].values.size());
+      for (std::size_t p = 0; p < read[v].values.size(); ++p) {
+        const double a = read[v].values[p], b = all[i].rollouts[v].values[p];
+        CHECK((a == b || (std::isnan(a) && std::isnan(b))));
+      }
+    }
+  }
+}
+
 TEST_CASE("a file has the lowest schema that holds what it has, and says that it has no evaluations") {
   const sample::Scratch scratch;
   const auto schema_of = [&] {
@@ -162,6 +204,9 @@ TEST_CASE("a file has the lowest schema that holds what it has, and says that it
   const auto [code, message] = sample::failure_of([&] { read_evaluated(scratch.file(), {"quality"}, rows, digest); });
   CHECK(code == Exit::usage);
   CHECK(sample::contains(message, "no evaluations per prompt"));
+  std::filesystem::remove(scratch.file());
+  sample::write_file(scratch.file(), sample::with_rollouts(sample::runs()));
+  CHECK(schema_of() == 5);
   std::filesystem::remove(scratch.file());
   auto failed = sample::runs(1);
   for (RunRecord& run : failed) run.status = RunStatus::failed;
