@@ -50,7 +50,7 @@ void describe(V& v, ToyLmConfig& c) {
 /// How mediocre demonstrations are. With the default, their mean true quality is near 3.5 (docs/toy-lm.md).
 struct DemonstrationConfig {
   double flaw_share = 0.5;  ///< share of demonstrations that break a requirement (quality 1); the others get 2 or more
-  double obeyed_share = 0.8;  ///< probability that a demonstration obeys an instruction on purpose; in worlds of difficulty `paper`
+  double obeyed_share = 0.9;  ///< probability that a demonstration obeys an instruction on purpose; in worlds of difficulty `paper`
   bool operator==(const DemonstrationConfig&) const = default;
 };
 template <class V>

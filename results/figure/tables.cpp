@@ -55,6 +55,9 @@ std::vector<FigureSeries> row_series(const TableModel& table, const TableBlock& 
   return all;
 }
 
+/// "grpo, rater=mixed"; the row alone where the table has one block.
+std::string join_title(std::string row, const std::string& block) { return block.empty() ? row : row + ", " + block; }
+
 /// What an axis of differences shows: "gain vs grpo [%]", "quality - grpo [levels]".
 std::string difference_label(const TableModel& table, const TableValue& value) {
   if (value.percent) return fmt::format("{} vs {} [%]", value.name, baseline_text(table));
@@ -90,6 +93,32 @@ Figure lines_figure(std::span<const TableModel> tables, std::span<const SeriesSt
       panel.series = row_series(table, table.blocks[b], styles, x, differences);
       if (!panel.series.empty()) figure.panels.push_back(std::move(panel));
     }
+  check_panels(figure);
+  return figure;
+}
+
+Figure levels_figure(std::span<const LevelTables> kinds) {
+  const TableModel& first = kinds[0].level[0];
+  Figure figure{tables_caption({&first, 1}, "mean and 95 % t interval of the share of each level k"), {}, kinds.size()};
+  const std::vector<SeriesStyle> styles = distinct_styles(std::vector<SeriesStyle>(kinds[0].level.size()));
+  for (std::size_t b = 0; b < first.blocks.size(); ++b)
+    for (std::size_t r = 0; r < first.rows.size(); ++r)
+      for (const LevelTables& kind : kinds) {
+        FigurePanel panel;
+        panel.title = join_title(series_name(first, r), block_text(first, first.blocks[b], false));
+        panel.x_label = "step";
+        panel.y_label = kind.name;
+        panel.bands = true;
+        for (std::size_t k = 0; k < kind.level.size(); ++k) {
+          const TableModel& table = kind.level[k];
+          const std::vector<double> x = column_numbers(table);
+          FigureSeries series{fmt::format("k={}", k + 2), styles[k], {}};
+          for (std::size_t c = 0; c < x.size(); ++c)
+            if (const auto point = point_of(table, table.blocks[b].cells[r * x.size() + c], x[c], false)) series.points.push_back(*point);
+          if (!series.points.empty()) panel.series.push_back(std::move(series));
+        }
+        if (!panel.series.empty()) figure.panels.push_back(std::move(panel));
+      }
   check_panels(figure);
   return figure;
 }

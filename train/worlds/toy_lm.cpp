@@ -295,6 +295,17 @@ void ToyLmRun::record_policy(RunRecord& r) {
   add_value(r, spec, CurveId::repeats, means.repeats / means.count);
 }
 
+std::vector<double> ToyLmRun::levels_reached() const {
+  const ResponseBatch batch = evaluated_batch(*problem, latest);
+  std::vector<double> reached(toy_levels - 1, 0.0);
+  for (int i = 0; i < batch.count(); ++i) {
+    const double quality = judge_text(batch.text(i)).quality();
+    for (int k = 2; k <= toy_levels; ++k) reached[static_cast<std::size_t>(k - 2)] += quality >= k - 0.5;
+  }
+  for (double& share : reached) share /= batch.count();
+  return reached;
+}
+
 void ToyLmRun::record_batch(RunRecord& r) {
   const RunSpec& spec = *problem->spec;
   add_value(r, spec, CurveId::kl, report.kl);

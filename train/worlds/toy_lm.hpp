@@ -103,6 +103,7 @@ struct ToyLmRun {
   bool evaluate(int t, const std::atomic<bool>& stop);
   bool ends_slowly() const { return evaluation_seconds(*problem->spec) > 0.3; }
   void record_policy(RunRecord& r);
+  std::vector<double> levels_reached() const;
   void record_batch(RunRecord& r);
   double batch_truth() const;
   KeptResponse response(std::size_t i) const;
