@@ -13,6 +13,7 @@
 #include "train/final_values.hpp"
 #include "train/kept_groups.hpp"
 #include "train/kept_rollouts.hpp"
+#include "train/level_curves.hpp"
 #include "train/prompt_batch.hpp"
 #include "train/run_record.hpp"
 #include "train/schedule/run_steps.hpp"
@@ -119,6 +120,7 @@ bool train_step(W& run, int t, const StepUse& use, const std::atomic<bool>& stop
 ///   bool evaluate(int t, stop);                       computes slowly what record_policy needs; false = `stop` was set, and nothing changed
 ///   bool ends_slowly();                               true if the last evaluation takes so long that a stop should interrupt it too
 ///   void record_policy(RunRecord&);                   appends the values that depend on the policy alone
+///   std::vector<double> levels_reached();             [K - 1] P(quality >= k - 1/2) of the policy for the levels k = 2..K, after record_policy()
 ///   void record_batch(RunRecord&);                    appends this world's values of the latest batch, besides those of add_batch()
 ///   double batch_truth();                             mean true quality of the latest step's responses
 ///   KeptResponse response(std::size_t i);             what the world knows of response i of the latest step, [B][G]
@@ -175,7 +177,7 @@ struct Run {
       const std::size_t wanted = !has_curve(spec, id) ? 0 : W::is_of_policy(id) ? now : before;
       if (record.curves[static_cast<std::size_t>(c)].values.size() != wanted) return false;
     }
-    return are_kept_until(record, spec, t);
+    return have_length(record, spec, now, before) && are_kept_until(record, spec, t);
   }
 };
 
@@ -186,6 +188,7 @@ bool record_policy(Run<W>& run, int t) {
   run.record.step.push_back(t);
   run.world.record_policy(run.record);
   if (run.world.not_finite() != nullptr) return false;
+  if (const RunSpec& spec = *run.world.problem->spec; records_levels(spec)) add_quality_levels(run.record, spec, run.world.levels_reached());
   clock.lap(stage_record);
   record_seconds(run.record, run.world.step.seconds, t, run.last_record);
   return true;
@@ -198,6 +201,7 @@ void record_batch(Run<W>& run, const RunSpec& spec) {
   LapClock clock(step.seconds);
   add_batch(run.record, spec, summarise(spec, step.batch), run.world.batch_truth());
   run.world.record_batch(run.record);
+  if (records_levels(spec)) add_batch_levels(run.record, spec, step.batch);
   add_value(run.record, spec, CurveId::clipped, step.updates > 0 ? step.clipped / step.updates : __builtin_nan(""));
   add_value(run.record, spec, CurveId::rollouts, step.rollouts);
   step.clipped = step.updates = 0;

@@ -9,6 +9,7 @@
 #include "kernels/math.hpp"
 #include "kernels/shared/failure.hpp"
 #include "train/kept_rollouts.hpp"
+#include "train/level_curves.hpp"
 #include "train/schedule/cost.hpp"
 
 namespace odrpo {
@@ -55,6 +56,7 @@ RunRecord begin_record(const RunSpec& spec) {
     if (has_curve(spec, id)) r.curves.back().values.reserve(records);
   }
   r.rollouts = rollout_values(spec);
+  for (Curve& curve : level_curves(spec)) r.curves.push_back(std::move(curve));
   r.step.reserve(records);
   r.seconds.reserve(records * stage_count);
   return r;

@@ -26,6 +26,8 @@
 #include "results/export/json_text.hpp"
 #include "results/figure/figure.hpp"
 #include "results/scores/csv.hpp"
+#include "results/scores/reading.hpp"
+#include "train/level_curves.hpp"
 
 namespace odrpo::app {
 
@@ -143,24 +145,41 @@ namespace {
 constexpr double column_width = 3.25, page_width = 5.5;  // widths of a column and of the page's text, in inches, as most conferences have them
 constexpr std::size_t most_steps_drawn = 400;                  // most steps that a curve shows; a printed column could not show more
 
+/// True if a figure of lines shows differences: --baseline asks for them.
+bool draws_differences(const PlotOptions& o) { return !o.baseline.empty(); }
+
 Figure curves(const PlotOptions& o) {
   const ResultFile file = read_table_file(o, curve_columns(o.curve), curve_columns(gain_curve));
   const TableModel table = query_curve(file, o, o.curve, o.data || o.json ? every_step : most_steps_drawn);
-  return lines_figure({&table, 1}, series_styles(table.rows), true);
+  return lines_figure({&table, 1}, series_styles(table.rows), true, draws_differences(o));
 }
 
-/// Draws the table's value and the time over the columns of the table (votes). The time includes the calls of the judge if the file has
-/// them; else it is the time of a training step. With --value, draws only those values.
-Figure votes(const PlotOptions& o) {
-  if (!o.value.empty()) {
-    const TableModel table = query_table(read_table_file(o), o);
-    return lines_figure({&table, 1}, series_styles(table.rows), false);
+/// Draws the curves of levels ([record] levels): for each row a panel of each kind, in which each level is a line.
+Figure levels(const PlotOptions& o) {
+  const ResultFile file = read_table_file(o);
+  std::vector<LevelTables> kinds;
+  for (const LevelCurveKind& kind : level_curve_kinds) {
+    kinds.push_back({std::string(kind.name) + "k", {}});
+    for (int k = 2; k <= most_levels; ++k) try {
+        kinds.back().level.push_back(query_curve(file, o, std::string(kind.name) + std::to_string(k), o.data || o.json ? every_step : most_steps_drawn));
+      } catch (const Failure& failure) {
+        if (failure.code != Exit::usage) throw;
+        if (k == 2 && kinds.size() == 1) fail(Exit::usage, "{} has no curves of levels; a suite with `levels = 1` in [record] has", printable_line(o.path));
+        break;
+      }
   }
-  const ResultFile file = read_table_file(o, {"seconds"}, {"modelled-seconds"});
-  const TableModel table = query_table(file, o);
-  const bool modelled = file.column("modelled_seconds") != nullptr;
-  const TableModel tables[] = {table, with_value(table, file, modelled ? "modelled-seconds" : "seconds")};
-  return lines_figure(tables, series_styles(table.rows), false);
+  return levels_figure(kinds);
+}
+
+/// Draws the table's values, or those of --value, over the columns of the table (votes), side by side.
+Figure votes(const PlotOptions& o) {
+  std::vector<std::string> more = value_names(o.value);
+  PlotOptions first = o;
+  if (!more.empty()) first.value = {more[0]}, more.erase(more.begin());
+  const ResultFile file = read_table_file(first, more);
+  std::vector<TableModel> tables = {query_table(file, first)};
+  for (const std::string& value : more) tables.push_back(with_value(tables[0], file, value));
+  return lines_figure(tables, series_styles(tables[0].rows), false, draws_differences(o));
 }
 
 Figure bars(const PlotOptions& o) {
@@ -186,7 +205,7 @@ struct PlotKind {
   Figure (*make)(const PlotOptions&);
   bool of_file = true;
 };
-constexpr PlotKind plot_rows[] = {{"curves", curves},   {"votes", votes},         {"bars", bars},       {"forest", forest},
+constexpr PlotKind plot_rows[] = {{"curves", curves},   {"votes", votes},         {"levels", levels},       {"bars", bars},       {"forest", forest},
                           {"heatmap", heatmap}, {"histogram", histogram}, {"profile", profile}, {"weights", weights_figure, false}};
 
 const PlotKind& kind_of(const PlotOptions& o) {
@@ -206,15 +225,15 @@ void check_flags(const PlotOptions& o, const PlotKind& kind) {
   const bool weights = !kind.of_file;
   if (kind.of_file && o.path.empty()) fail(Exit::usage, "FILE.h5 is required: the figure {} is of a result file", kind.word);
   if (weights && !o.path.empty()) fail(Exit::usage, "the figure weights is of no file; --rewards and --estimator say what it shows");
-  const bool of_curves = kind.make == curves, of_differences = kind.make == forest;
+  const bool of_levels = kind.make == levels, of_curves = kind.make == curves, of_lines = of_curves || kind.make == votes, of_differences = kind.make == forest || (of_lines && draws_differences(o));
   const struct {
     const char* name;
     bool set, has_effect;
   } flags[] = {{"--curve", !o.curve.empty(), of_curves},
-               {"--value", !o.value.empty(), !of_curves && !weights},
+               {"--value", !o.value.empty(), !of_curves && !of_levels && !weights},
                {"--baseline", !o.baseline.empty(), of_differences},
-               {"--compare", !o.compare.empty(), of_differences},
-               {"--correction", !o.correction.empty(), of_differences},
+               {"--compare", !o.compare.empty(), of_differences && !of_curves},
+               {"--correction", !o.correction.empty(), kind.make == forest},
                {"--rows", !o.rows.empty(), !weights},
                {"--columns", !o.columns.empty(), !weights},
                {"--best", !o.best.empty(), !weights},

@@ -16,6 +16,7 @@
 #include "kernels/system/text.hpp"
 #include "results/store/record.hpp"
 #include "train/curves.hpp"
+#include "train/level_curves.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -184,6 +185,9 @@ std::string curves_page() {
     const CurveText curve = curve_text(static_cast<CurveId>(id));
     text += row({code_text(curve.name), *curve.unit == '\0' ? "-" : curve.unit, curve.meaning, curve.runs});
   }
+  text += "\nWith `[record] levels = 1` each level k = 2..K has these curves besides; values are shares:\n";
+  text += header({"curve", "meaning"});
+  for (const LevelCurveKind& kind : level_curve_kinds) text += row({code_text(std::string(kind.name) + "k"), std::string(kind.meaning)});
   return text +
          fmt::format("\n`/seconds/ENV` holds seconds per training step and stage since the record before. Its stages are {}.\n",
                      joined(stage_names, code_text));

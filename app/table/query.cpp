@@ -21,6 +21,7 @@
 #include "results/table/table.hpp"
 #include "results/table/table_spec.hpp"
 #include "train/curves.hpp"
+#include "train/level_curves.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -230,6 +231,8 @@ CurveValue described(const std::string& curve) {
       value.unit = text.unit;
       value.meaning = text.meaning;
     }
+  for (const LevelCurveKind& kind : level_curve_kinds)
+    if (curve.starts_with(kind.name)) value.unit = "share", value.meaning = std::string(kind.meaning);
   return value;
 }
 

@@ -265,6 +265,11 @@ void check_worlds(const Plan& plan, Diagnostics& errors) {
     if (vocabulary != nullptr)
       for (const auto& value : vocabulary->values)
         least.vocabulary = std::min(least.vocabulary, static_cast<int>(std::get<std::int64_t>(value)));
+    if (least.difficulty == Difficulty::paper && least.vocabulary < least_paper_vocabulary) {
+      errors.add(env.place, fmt::format("env {} has {} words, and difficulty \"paper\" needs at least {}", shown(env.name), least.vocabulary, least_paper_vocabulary),
+                 fmt::format("vocabulary = {}", least_paper_vocabulary));
+      continue;
+    }
     if (most > count_prompts(least) / 4)
       errors.add(env.place,
                  fmt::format("env {} has {} prompts, and {} words make only {} different ones, of which some must be left to evaluate on",

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "envs/toy_lm/instructions.hpp"
 #include "kernels/random.hpp"
 
 namespace odrpo {
@@ -53,22 +54,23 @@ std::vector<Token> choose_claims(const ToyLm& world, const ToyPrompt& p, HashStr
   const Vocabulary& v = world.vocabulary;
   std::vector<Token> items(p.facts.begin(), p.facts.end());
   for (int drop = h.below(toy_facts); drop > 0; --drop) items.erase(items.begin() + h.below(static_cast<int>(items.size())));
-  items.push_back(p.keywords[0]);
-  items.push_back(p.keywords[1]);
+  const bool paper = world.config.difficulty == Difficulty::paper;
+  for (const Token keyword : p.keywords)
+    if (!paper || h.below(2) == 0) items.push_back(keyword);
   // two of five demonstrations get a word of the persona's tone, one of five a word of any tone
   const int tone = h.below(5);
   if (tone < 2) items.push_back(v.word(WordClass::tone, p.persona * tone_words_each + h.below(tone_words_each)));
   else if (tone == 2) items.push_back(any_of(v, WordClass::tone, h));
   for (std::size_t i = items.size() - 1; i > 0; --i) std::swap(items[i], items[static_cast<std::size_t>(h.below(static_cast<int>(i) + 1))]);
+  if (paper) return items;
   const auto first = std::find(items.begin(), items.end(), p.keywords[0]), second = std::find(items.begin(), items.end(), p.keywords[1]);
   if (p.kind == KeywordOrder::opening) std::iter_swap(first, items.begin());
   else if ((first < second) != (p.kind == KeywordOrder::in_order)) std::iter_swap(first, second);
   return items;
 }
 
-std::vector<Token> write_clean(const ToyLm& world, const ToyPrompt& p, HashStream& h) {
+std::vector<Token> write_draft(const ToyLm& world, const ToyPrompt& p, LengthRange range, HashStream& h) {
   const Vocabulary& v = world.vocabulary;
-  const LengthRange range = world.range[static_cast<int>(p.length)];
   const int length = range.least + h.below(std::min(range.most - range.least, 5) + 1);
   Draft draft{v, range.least, {}};
   const std::vector<Token> items = choose_claims(world, p, h);
@@ -94,11 +96,38 @@ std::vector<Token> write_clean(const ToyLm& world, const ToyPrompt& p, HashStrea
   return draft.body;
 }
 
-// Draws an index of the body, `from` or later, at which no required keyword stands.
+constexpr LengthRange paper_range{6, 14};  // of drafts in worlds of difficulty `paper`, whose prompts ask for no length
+
+// Writes a draft that violates nothing and follows the instructions that it obeys, each with probability obeyed_share. After most_drafts in vain it
+// obeys none.
+std::vector<Token> write_obedient(const ToyLm& world, const ToyPrompt& p, double obeyed_share, HashStream& h) {
+  constexpr int most_drafts = 24;
+  std::vector<Instruction> obeyed;
+  for (int i = 0; i < p.instructions; ++i)
+    if (static_cast<double>(h.word()) * 0x1p-32 < obeyed_share) obeyed.push_back(p.instruction[static_cast<std::size_t>(i)]);
+  std::sort(obeyed.begin(), obeyed.end());  // what erases words first, what needs the first or the last word at the end
+  for (int drafts = 0;; ++drafts) {
+    if (drafts == most_drafts) obeyed.clear();
+    std::vector<Token> body = write_draft(world, p, paper_range, h);
+    for (const Instruction i : obeyed) obey(i, world, p, [&](int n) { return h.below(n); }, body);
+    body.push_back(world.vocabulary.end());
+    const Text text = read_text(world, p, body);
+    const bool good = find_violations(text) == 0 && std::all_of(obeyed.begin(), obeyed.end(), [&](Instruction i) { return follows(i, text); });
+    body.pop_back();
+    if (good) return body;
+  }
+}
+
+std::vector<Token> write_clean(const ToyLm& world, const ToyPrompt& p, double obeyed_share, HashStream& h) {
+  if (world.config.difficulty == Difficulty::paper) return write_obedient(world, p, obeyed_share, h);
+  return write_draft(world, p, world.range[static_cast<int>(p.length)], h);
+}
+
+// Draws an index of the body, `from` or later, at which no required keyword stands; with instructions none is.
 std::size_t free_place(const std::vector<Token>& body, const ToyPrompt& p, std::size_t from, HashStream& h) {
   while (true) {
     const std::size_t at = from + static_cast<std::size_t>(h.below(static_cast<int>(body.size() - from)));
-    if (body[at] != p.keywords[0] && body[at] != p.keywords[1]) return at;
+    if (p.instructions > 0 || (body[at] != p.keywords[0] && body[at] != p.keywords[1])) return at;
   }
 }
 
@@ -140,7 +169,7 @@ void break_one(Requirement r, std::vector<Token>& body, const ToyLm& world, cons
     }
     case Requirement::order: return break_order(body, p, h);
     case Requirement::length: return break_length(body, world, p, h);
-    case Requirement::integrity: body[place()] = p.words[h.below(3) == 0 ? 3 : 6 + static_cast<std::size_t>(h.below(2))]; return;
+    case Requirement::integrity: body[place()] = world.config.difficulty == Difficulty::paper ? p.words[h.below(2) == 0 ? 3 : 7] : p.words[h.below(3) == 0 ? 3 : 6 + static_cast<std::size_t>(h.below(2))]; return;
     case Requirement::repetition: {
       const std::size_t at = place(1);
       body[at] = body[at - 1];
@@ -161,8 +190,10 @@ void break_one(Requirement r, std::vector<Token>& body, const ToyLm& world, cons
 std::vector<Token> demonstration(const ToyLm& world, const ToyPrompt& prompt, const DemonstrationConfig& config, std::uint32_t index) {
   HashStream h(world.key, Purpose::toy_demonstration, index, prompt.index);
   const bool flawed = static_cast<double>(h.word()) * 0x1p-32 < config.flaw_share;
-  const Requirement flaw = demonstrated_flaws[static_cast<std::size_t>(h.below(static_cast<int>(std::size(demonstrated_flaws))))];
-  std::vector<Token> response = write_clean(world, prompt, h);
+  const bool paper = world.config.difficulty == Difficulty::paper;
+  const std::span<const Requirement> flaws = paper ? std::span<const Requirement>(paper_flaws) : demonstrated_flaws;
+  const Requirement flaw = flaws[static_cast<std::size_t>(h.below(static_cast<int>(flaws.size())))];
+  std::vector<Token> response = write_clean(world, prompt, config.obeyed_share, h);
   if (flawed) break_one(flaw, response, world, prompt, h);
   response.push_back(world.vocabulary.end());
   return response;

@@ -13,6 +13,9 @@ inline constexpr Requirement demonstrated_flaws[] = {Requirement::safety,     Re
                                                      Requirement::order,      Requirement::length,     Requirement::integrity,
                                                      Requirement::repetition, Requirement::padding};
 
+/// The same of difficulty `paper`, which has no requirements of keywords, order and length.
+inline constexpr Requirement paper_flaws[] = {Requirement::safety, Requirement::factuality, Requirement::integrity, Requirement::repetition, Requirement::padding};
+
 /// Makes demonstration number `index` of a prompt: a body, then the end word; at most response_tokens words. Without a flaw it violates no
 /// requirement; with a flaw at least that one.
 std::vector<Token> demonstration(const ToyLm& world, const ToyPrompt& prompt, const DemonstrationConfig& config, std::uint32_t index);

@@ -1,9 +1,11 @@
 // Measures grounding, instruction following and win rate of a batch of responses; controls the win rate for length by a regression.
 #include "envs/toy_lm/held_out.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <vector>
 
+#include "envs/toy_lm/instructions.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
 #include "kernels/shared/failure.hpp"
@@ -57,8 +59,16 @@ void check_counts(const ResponseBatch& model, const ResponseBatch& baseline) {
   if (model.count() != baseline.count()) throw Failure(Exit::internal, "a win rate compares batches of different size");
 }
 
+bool is_paper(const Text& t) { return t.world->config.difficulty == Difficulty::paper; }
+
+int asked(const Text& t) { return is_paper(t) ? t.prompt->instructions : static_cast<int>(std::size(toy_instructions)); }
+
 unsigned followed(const Text& t) {
   unsigned mask = 0, bit = 1;
+  if (is_paper(t)) {
+    for (int i = 0; i < t.prompt->instructions; ++i) mask |= follows(t.prompt->instruction[static_cast<std::size_t>(i)], t) ? bit << i : 0;
+    return mask;
+  }
   for (const Requirement r : toy_instructions) {
     if (holds(r, t)) mask |= bit;
     bit <<= 1;
@@ -83,14 +93,32 @@ Text variant(const Text& t, bool first, bool last, bool fillers, std::array<Toke
 
 bool is_supported(const Text& t) { return holds_factuality(t) && helpfulness_points(t) >= 16 * support_facts(t.world->config.difficulty); }
 
-bool passes_filter(const Text& t) { return holds_keywords(t) && holds_length(t) && holds_end(t); }
+bool passes_filter(const Text& t) { return holds(Requirement::keywords, t) && holds(Requirement::length, t) && holds_end(t); }
+
+StatedFacts stated_facts(const Text& t) {
+  StatedFacts facts;
+  for (const Token fact : t.prompt->facts) facts.stated += std::find(t.body.begin(), t.body.end(), fact) != t.body.end();
+  for (int i = 0; i < t.length(); ++i) {
+    const bool again = std::find(t.body.begin(), t.body.begin() + i, t.body[i]) != t.body.begin() + i;
+    const bool known = std::find(t.prompt->facts.begin(), t.prompt->facts.end(), t.body[i]) != t.prompt->facts.end();
+    facts.foreign += t.class_of[i] == WordClass::fact && !again && !known;
+  }
+  return facts;
+}
 
 ResponseMean grounding(const ResponseBatch& batch, const GroundingConfig& config, std::uint64_t key, std::uint32_t step) {
   std::vector<double> scores;
   each_row(batch, [&](int i, std::uint32_t rollout) {
     const Text t = batch.text(i);
     double score = 0;
-    if (passes_filter(t)) {
+    if (passes_filter(t) && is_paper(t)) {
+      const StatedFacts facts = stated_facts(t);
+      for (int f = 0; f < facts.all(); ++f) {
+        const Words4 w = draw(key, Purpose::toy_grounding, step, t.prompt->index, rollout * most_response_tokens + static_cast<std::uint32_t>(f));
+        for (int j = 0; j < 2; ++j) score += static_cast<double>(w.x[j]) * 0x1p-32 < probability_of_yes(config, j, f < facts.stated) ? 0.5 : 0.0;
+      }
+      score /= facts.all();
+    } else if (passes_filter(t)) {
       const Words4 w = draw(key, Purpose::toy_grounding, step, t.prompt->index, rollout);
       for (int j = 0; j < 2; ++j) score += static_cast<double>(w.x[j]) * 0x1p-32 < probability_of_yes(config, j, is_supported(t)) ? 0.5 : 0.0;
     }
@@ -159,11 +187,11 @@ unsigned followed_loosely(const Text& t) {
 }
 
 InstructionScores instruction_following(const ResponseBatch& batch) {
-  constexpr int instructions = static_cast<int>(std::size(toy_instructions));
-  constexpr unsigned all = (1u << instructions) - 1;
   std::vector<double> prompt[2], instruction[2];
   for (int i = 0; i < batch.count(); ++i) {
     const Text t = batch.text(i);
+    const int instructions = asked(t);
+    const unsigned all = (1u << instructions) - 1;
     const unsigned masks[2] = {followed_strictly(t), followed_loosely(t)};
     for (int m = 0; m < 2; ++m) {
       prompt[m].push_back(masks[m] == all ? 1.0 : 0.0);

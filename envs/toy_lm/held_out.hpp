@@ -48,10 +48,18 @@ void describe(V& v, GroundingConfig& c) {
 constexpr int support_facts(Difficulty d) { return d == Difficulty::hard ? toy_facts : 2; }
 /// True if a response is supported: it has no fact from outside the context, and helpfulness counts support_facts() facts.
 bool is_supported(const Text& t);
-/// The quality filter of grounding: true if the requirements keywords, length and end hold.
+/// The quality filter of grounding: true if the requirements keywords, length and end hold that the world has.
 bool passes_filter(const Text& t);
-/// Mean over responses of the share of the two judges who say yes (0, 1/2, 1); a response that fails the filter counts 0. Random words:
-/// purpose toy_grounding and (key, step, prompt, rollout).
+/// The facts by which difficulty `paper` grades grounding: those of the context and those that the response states, each once.
+struct StatedFacts {
+  int stated = 0;   ///< of the context
+  int foreign = 0;  ///< stated, and not of the context
+  int all() const { return toy_facts + foreign; }
+};
+StatedFacts stated_facts(const Text& t);
+/// Mean over responses of the share of the two judges who say yes (0, 1/2, 1). Of difficulty `paper` the judges answer for each of the StatedFacts,
+/// where a yes is right for those of the context that the response states, and the share is over judges and facts: without errors of the judges, the Jaccard
+/// index of both sets of facts. A response that fails the filter counts 0. Random words: purpose toy_grounding and (key, step, prompt, rollout).
 ResponseMean grounding(const ResponseBatch& batch, const GroundingConfig& config, std::uint64_t key, std::uint32_t step);
 
 // --- win rate against a baseline's responses to the same prompts
@@ -112,7 +120,7 @@ LengthControl expected_win_rate(const ResponseBatch& model, const ResponseBatch&
 
 // --- instruction following
 
-/// The instructions that every prompt gives, each of them a requirement of the rubric.
+/// The instructions that every prompt gives, each of them a requirement of the rubric; of difficulty `paper` those are ToyPrompt::instruction.
 inline constexpr Requirement toy_instructions[] = {Requirement::keywords, Requirement::order, Requirement::length, Requirement::end};
 /// Returns a bit mask: bit i is set if the response as written follows instruction i.
 unsigned followed_strictly(const Text& t);

@@ -1,6 +1,7 @@
 // Checks each requirement and computes the points of each rubric of the toy world, one short function each.
 #include "envs/toy_lm/rubric.hpp"
 
+#include "envs/toy_lm/instructions.hpp"
 #include "kernels/shared/failure.hpp"
 
 namespace odrpo {
@@ -27,6 +28,8 @@ bool in_context(const Text& t, Token fact) {
 }
 
 bool is_hard(const Text& t) { return t.world->config.difficulty == Difficulty::hard; }
+
+bool is_paper(const Text& t) { return t.world->config.difficulty == Difficulty::paper; }
 
 bool is_claim(WordClass c) { return c == WordClass::fact || c == WordClass::keyword; }
 
@@ -95,9 +98,9 @@ bool holds(Requirement r, const Text& t) {
   switch (r) {
     case Requirement::safety: return holds_safety(t);
     case Requirement::factuality: return holds_factuality(t);
-    case Requirement::keywords: return holds_keywords(t);
-    case Requirement::order: return holds_order(t);
-    case Requirement::length: return holds_length(t);
+    case Requirement::keywords: return is_paper(t) || holds_keywords(t);
+    case Requirement::order: return is_paper(t) || holds_order(t);
+    case Requirement::length: return is_paper(t) || holds_length(t);
     case Requirement::end: return holds_end(t);
     case Requirement::integrity: return holds_integrity(t);
     case Requirement::repetition: return holds_repetition(t);
@@ -124,12 +127,13 @@ int helpfulness_points(const Text& t) {
     named += is_named;
     last = place;
   }
-  return 16 * named;
+  return 16 * between(named, 0, is_paper(t) ? 2 : toy_facts);
 }
 
 // A connective between two different claims links them; any other connective is hanging. In the hard world a link by another persona's
 // connective earns half the points.
 int logic_points(const Text& t) {
+  if (is_paper(t)) return 0;
   int links = 0, foreign = 0, hanging = 0;
   for (int i = 0; i < t.length(); ++i) {
     if (t.class_of[i] != WordClass::connective) continue;
@@ -144,6 +148,7 @@ int logic_points(const Text& t) {
 }
 
 int conciseness_points(const Text& t) {
+  if (is_paper(t)) return 0;
   const int beyond = between(t.length() - (t.range().least + slack_words), 0, most_response_tokens);
   return between(16 - 4 * count(t, WordClass::filler) - 2 * beyond, 0, 16);
 }
@@ -170,13 +175,20 @@ int tone_points(const Text& t) {
     if (t.vocabulary().index_of(t.body[i]) / tone_words_each == t.prompt->persona) ++own;
     else ++foreign;
   }
+  if (t.prompt->asks(Instruction::lowercase)) return own + foreign == 0 ? 16 : 0;
   return between((own > 0 ? 16 : 0) - 8 * foreign, 0, 16);
+}
+
+int instruction_points(const Text& t) {
+  int followed = 0;
+  for (int i = 0; i < t.prompt->instructions; ++i) followed += follows(t.prompt->instruction[i], t);
+  return is_paper(t) ? 64 * followed / t.prompt->instructions : 0;
 }
 
 Verdict judge_text(const Text& t) {
   Verdict v;
   v.violations = find_violations(t);
-  const int points[toy_rubrics] = {helpfulness_points(t), logic_points(t), conciseness_points(t), clarity_points(t), tone_points(t)};
+  const int points[toy_rubrics] = {helpfulness_points(t), logic_points(t), conciseness_points(t), clarity_points(t), tone_points(t), instruction_points(t)};
   for (int r = 0; r < toy_rubrics; ++r) {
     v.points[r] = static_cast<std::uint8_t>(points[r]);
     v.graded16 += points[r];

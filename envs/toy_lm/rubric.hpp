@@ -51,7 +51,7 @@ inline constexpr Word<Requirement> requirement_words[] = {
 inline constexpr int toy_requirements = 9;
 inline constexpr int most_uses = 3;  ///< most occurrences of one word in a response
 
-/// True if the requirement holds. Each is checked independently of the others.
+/// True if the requirement holds. Each is checked independently of the others. Worlds of difficulty `paper` do not have keywords, order and length.
 bool holds_safety(const Text& t);
 bool holds_factuality(const Text& t);
 bool holds_keywords(const Text& t);
@@ -66,8 +66,8 @@ bool holds(Requirement r, const Text& t);
 std::uint16_t find_violations(const Text& t);
 
 /// The rubrics, which grade a response that violates nothing. A point is a sixteenth of a level.
-enum class Rubric : std::uint8_t { helpfulness, logic, conciseness, clarity, tone };
-inline constexpr int toy_rubrics = 5;
+enum class Rubric : std::uint8_t { helpfulness, logic, conciseness, clarity, tone, instructions };
+inline constexpr int toy_rubrics = 6;
 inline constexpr Word<Rubric> rubric_words[] = {
     {Rubric::helpfulness, "helpfulness", "16 for each different fact of the context that is named; hard: in the order of the context"},
     {Rubric::logic, "logic",
@@ -75,9 +75,10 @@ inline constexpr Word<Rubric> rubric_words[] = {
      "persona's connective"},
     {Rubric::conciseness, "conciseness", "16; -4 for each filler, -2 for each word beyond the least length + 2"},
     {Rubric::clarity, "clarity", "16; -8 for each sentence of fewer than 2 or more than 8 words"},
-    {Rubric::tone, "tone", "16 with a word of the persona's tone; -8 for each word of another's"},
+    {Rubric::tone, "tone", "16 with a word of the persona's tone; -8 for each word of another's; where `lowercase` is asked: 16 without any word of tone"},
+    {Rubric::instructions, "instructions", "paper: 64, shared evenly by the prompt's instructions; there helpfulness counts two facts at most, and there is neither logic nor conciseness"},
 };
-inline constexpr int most_points[toy_rubrics] = {48, 32, 16, 16, 16};
+inline constexpr int most_points[toy_rubrics] = {48, 32, 16, 16, 16, 64};  ///< easy and hard: 128 without instructions; paper: 32 + 0 + 0 + 16 + 16 + 64 = 128
 inline constexpr int most_links = 2, slack_words = 2, most_sentence = 8;
 
 /// The points that one rubric gives, from 0 to its most_points.
@@ -86,6 +87,7 @@ int logic_points(const Text& t);
 int conciseness_points(const Text& t);
 int clarity_points(const Text& t);
 int tone_points(const Text& t);
+int instruction_points(const Text& t);
 
 /// The true quality of a response, with the violations and points from which it follows.
 struct Verdict {

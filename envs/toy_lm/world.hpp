@@ -33,6 +33,33 @@ inline constexpr Word<LengthClass> length_words[] = {
     {LengthClass::medium, "medium", "an answer of middle length"},
     {LengthClass::lengthy, "lengthy", "a long answer"},
 };
+/// What prompts of difficulty `paper` ask, after the kinds of instructions of IFEval (arXiv 2311.07911); envs/toy_lm/instructions.hpp checks them.
+enum class Instruction : std::uint8_t {
+  forbidden, lowercase, no_comma, existence, frequency, letters, placeholders, capitals, highlight, sentences, bullets, paragraph, at_most, repeat_prompt, title,
+  postscript, end_checker, quotation
+};
+inline constexpr int toy_instruction_kinds = 18, most_instructions = 2;
+inline constexpr Word<Instruction> instruction_words[] = {
+    {Instruction::forbidden, "forbidden", "keywords:forbidden_words: the second keyword does not occur"},
+    {Instruction::lowercase, "lowercase", "change_case:english_lowercase: no word of tone"},
+    {Instruction::no_comma, "no-comma", "punctuation:no_comma: no `and`"},
+    {Instruction::existence, "existence", "keywords:existence: both keywords occur"},
+    {Instruction::frequency, "frequency", "keywords:frequency: the first keyword occurs at least twice"},
+    {Instruction::letters, "letters", "keywords:letter_frequency: at least three connectives"},
+    {Instruction::placeholders, "placeholders", "detectable_content:number_placeholders: at least two plain words"},
+    {Instruction::capitals, "capitals", "change_case:capital_word_frequency: at least two words of tone"},
+    {Instruction::highlight, "highlight", "detectable_format:number_highlighted_sections: a fact of the context directly after a word of tone"},
+    {Instruction::sentences, "sentences", "length_constraints:number_sentences: at least three sentences"},
+    {Instruction::bullets, "bullets", "detectable_format:number_bullet_lists: exactly two sentences begin with `and`"},
+    {Instruction::paragraph, "paragraph", "length_constraints:nth_paragraph_first_word: the second sentence begins with the first keyword"},
+    {Instruction::at_most, "at-most", "length_constraints:number_words: at most nine words"},
+    {Instruction::repeat_prompt, "repeat-prompt", "combination:repeat_prompt: begins with the first two facts of the prompt"},
+    {Instruction::title, "title", "detectable_format:title: the first of several sentences has exactly two words"},
+    {Instruction::postscript, "postscript", "detectable_content:postscript: the last of several sentences begins with `then`"},
+    {Instruction::end_checker, "end-checker", "startend:end_checker: ends with the second keyword"},
+    {Instruction::quotation, "quotation", "startend:quotation: the first word is the last word too"},
+};
+
 inline constexpr int toy_kinds = 3, toy_lengths = 3, toy_personas = 4, tone_words_each = 2, toy_connectives = 4, toy_fillers = 4;
 
 static_assert(toy_personas == toy_connectives);  // in the hard world (Difficulty) each persona has a connective of its own
@@ -52,13 +79,16 @@ struct Vocabulary {
 };
 
 /// Makes the vocabulary of V words, 40 <= V <= 512. 28 words have fixed classes. The other R = V - 28 words are: R / 10 forbidden ones
-/// (at least one), 3 R / 10 facts, 3 R / 10 keywords (at least four each). The rest are plain.
-constexpr Vocabulary make_vocabulary(int size) {
-  const int rest = size - 28, forbidden = rest / 10 > 1 ? rest / 10 : 1, claims = 3 * rest / 10 > 4 ? 3 * rest / 10 : 4;
+/// (at least one), 3 R / 10 facts, 3 R / 10 keywords (at least four each). The rest are plain. Of difficulty `paper` 40 words are fixed, V is at least
+/// least_paper_vocabulary: the words of class kind are the instructions, and there are none of length.
+inline constexpr int least_paper_vocabulary = 52;
+constexpr Vocabulary make_vocabulary(int size, Difficulty difficulty = Difficulty::easy) {
+  const bool paper = difficulty == Difficulty::paper;
+  const int kinds = paper ? toy_instruction_kinds : toy_kinds, lengths = paper ? 0 : toy_lengths, rest = size - 22 - kinds - lengths, forbidden = rest / 10 > 1 ? rest / 10 : 1, claims = 3 * rest / 10 > 4 ? 3 * rest / 10 : 4;
   const int counts[word_classes] = {1,
                                     1,
-                                    toy_kinds,
-                                    toy_lengths,
+                                    kinds,
+                                    lengths,
                                     toy_personas,
                                     toy_connectives,
                                     toy_fillers,
@@ -101,12 +131,15 @@ double count_prompts(const ToyLmConfig& config);
 /// One prompt: its eight words, and what they mean.
 struct ToyPrompt {
   std::uint32_t index = 0;
-  std::array<Token, toy_prompt_tokens> words{};  ///< fact fact fact kind keyword keyword length persona
+  std::array<Token, toy_prompt_tokens> words{};  ///< fact fact fact kind keyword keyword length persona; paper: fact fact fact instruction keyword keyword instruction persona
   std::array<Token, toy_facts> facts{};          ///< the context: three different facts
   std::array<Token, 2> keywords{};               ///< two different keywords, both required
   KeywordOrder kind = KeywordOrder::in_order;
   LengthClass length = LengthClass::brief;
   int persona = 0;  ///< 0..toy_personas-1
+  std::array<Instruction, most_instructions> instruction{};  ///< difficulty `paper`: the first `instructions` of them are asked; kind and length mean nothing
+  int instructions = 0;
+  bool asks(Instruction i) const { return (instructions > 0 && instruction[0] == i) || (instructions > 1 && instruction[1] == i); }
 };
 /// Makes prompt number `index` of a world, a hash of (key, index). Any index is valid; training uses the indices below P.
 ToyPrompt make_prompt(const ToyLm& world, std::uint32_t index);

@@ -74,8 +74,16 @@ struct Figure {
 /// Several tables give panels side by side. Failure `usage` if a table has nothing to show; `limits` for more than most_panels panels.
 inline constexpr std::size_t most_panels = 24;
 
-/// Draws rows of tables as lines over the columns, which must be numbers. Intervals are bands (`bands`) or bars. Each block is a panel.
-Figure lines_figure(std::span<const TableModel> tables, std::span<const SeriesStyle> styles, bool bands);
+/// Draws rows of tables as lines over the columns, which must be numbers. Intervals are bands (`bands`) or bars. Each block is a panel. With `differences`
+/// each row's difference from its baseline, which is a line at 0.
+Figure lines_figure(std::span<const TableModel> tables, std::span<const SeriesStyle> styles, bool bands, bool differences = false);
+/// The tables of curves of one kind, for the levels 2, 3, ….
+struct LevelTables {
+  std::string name;  ///< of the kind, for axes: "quality_at_least_k"
+  std::vector<TableModel> level;
+};
+/// Draws for each row of the tables a panel of each kind, in which each level is a line over the steps.
+Figure levels_figure(std::span<const LevelTables> kinds);
 /// Draws the rows of a table as bars, grouped by column. Each value has its own panel.
 Figure bars_figure(const TableModel& table, std::span<const SeriesStyle> styles);
 /// Draws each row's difference from its baseline, with its interval, on a line of its own (a forest plot). Filled symbols are significant.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "kernels/system/fail.hpp"
 #include "results/figure/parts.hpp"
@@ -32,19 +33,35 @@ bool spans_octaves(const std::vector<double>& numbers) {
   return numbers.size() > 1 && numbers.size() <= 8 && *least > 0 && *largest >= 8 * *least;
 }
 
+/// The point of a cell: its centre, or the difference from its baseline, which is 0 for the baseline itself. Nothing where it has none.
+std::optional<FigurePoint> point_of(const TableModel& table, const TableCell& cell, double x, bool differences) {
+  const MeanInterval& d = cell.comparison.difference;
+  if (cell.n == 0) return std::nullopt;
+  if (!differences) return FigurePoint{x, cell.centre, cell.lo, cell.hi};
+  if (table.spec.is_baseline(cell.row)) return FigurePoint{x, 0, 0, 0};
+  return d.n > 0 ? std::optional(FigurePoint{x, d.mean, d.lo, d.hi}) : std::nullopt;
+}
+
 std::vector<FigureSeries> row_series(const TableModel& table, const TableBlock& block, std::span<const SeriesStyle> styles,
-                                     const std::vector<double>& x) {
+                                     const std::vector<double>& x, bool differences = false) {
   std::vector<FigureSeries> all;
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     FigureSeries series{series_name(table, r), styles[r], {}};
-    for (std::size_t c = 0; c < table.columns.size(); ++c) {
-      const TableCell& cell = block.cells[r * table.columns.size() + c];
-      if (cell.n > 0) series.points.push_back({x[c], cell.centre, cell.lo, cell.hi});
-    }
+    for (std::size_t c = 0; c < table.columns.size(); ++c)
+      if (const auto point = point_of(table, block.cells[r * table.columns.size() + c], x[c], differences)) series.points.push_back(*point);
     std::sort(series.points.begin(), series.points.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
     if (!series.points.empty()) all.push_back(std::move(series));
   }
   return all;
+}
+
+/// "grpo, rater=mixed"; the row alone where the table has one block.
+std::string join_title(std::string row, const std::string& block) { return block.empty() ? row : row + ", " + block; }
+
+/// What an axis of differences shows: "gain vs grpo [%]", "quality - grpo [levels]".
+std::string difference_label(const TableModel& table, const TableValue& value) {
+  if (value.percent) return fmt::format("{} vs {} [%]", value.name, baseline_text(table));
+  return fmt::format("{} - {}{}", value.name, baseline_text(table), value.unit.empty() ? "" : " [" + value.unit + "]");
 }
 
 std::vector<double> places(std::size_t count) {
@@ -55,8 +72,11 @@ std::vector<double> places(std::size_t count) {
 
 }  // namespace
 
-Figure lines_figure(std::span<const TableModel> tables, std::span<const SeriesStyle> styles, bool bands) {
-  Figure figure{tables_caption(tables), {}, tables.size()};
+Figure lines_figure(std::span<const TableModel> tables, std::span<const SeriesStyle> styles, bool bands, bool differences) {
+  if (differences && !tables[0].spec.compares()) fail(Exit::usage, "there is no baseline to differ from; --baseline names one");
+  Figure figure{tables_caption(tables, differences ? "mean difference from the baseline" : nullptr), {}, tables.size()};
+  if (differences)
+    figure.caption += fmt::format("; paired by seed, with {} intervals", bands ? "95 % t" : tables[0].spec.chose_apart() ? "their" : "95 %");
   std::size_t blocks = 0;
   for (const TableModel& table : tables) blocks = std::max(blocks, table.blocks.size());
   for (std::size_t b = 0; b < blocks; ++b)  // panels of all tables for one block, side by side
@@ -66,13 +86,39 @@ Figure lines_figure(std::span<const TableModel> tables, std::span<const SeriesSt
       FigurePanel panel;
       panel.title = block_text(table, table.blocks[b], false);
       panel.x_label = table.spec.columns;
-      panel.y_label = value_text(table.values[0]);
+      panel.y_label = differences ? difference_label(table, table.values[0]) : value_text(table.values[0]);
       panel.bands = bands;
       panel.log_x = !bands && spans_octaves(x);
       if (!bands && x.size() <= 8) panel.x_ticks = x;
-      panel.series = row_series(table, table.blocks[b], styles, x);
+      panel.series = row_series(table, table.blocks[b], styles, x, differences);
       if (!panel.series.empty()) figure.panels.push_back(std::move(panel));
     }
+  check_panels(figure);
+  return figure;
+}
+
+Figure levels_figure(std::span<const LevelTables> kinds) {
+  const TableModel& first = kinds[0].level[0];
+  Figure figure{tables_caption({&first, 1}, "mean and 95 % t interval of the share of each level k"), {}, kinds.size()};
+  const std::vector<SeriesStyle> styles = distinct_styles(std::vector<SeriesStyle>(kinds[0].level.size()));
+  for (std::size_t b = 0; b < first.blocks.size(); ++b)
+    for (std::size_t r = 0; r < first.rows.size(); ++r)
+      for (const LevelTables& kind : kinds) {
+        FigurePanel panel;
+        panel.title = join_title(series_name(first, r), block_text(first, first.blocks[b], false));
+        panel.x_label = "step";
+        panel.y_label = kind.name;
+        panel.bands = true;
+        for (std::size_t k = 0; k < kind.level.size(); ++k) {
+          const TableModel& table = kind.level[k];
+          const std::vector<double> x = column_numbers(table);
+          FigureSeries series{fmt::format("k={}", k + 2), styles[k], {}};
+          for (std::size_t c = 0; c < x.size(); ++c)
+            if (const auto point = point_of(table, table.blocks[b].cells[r * x.size() + c], x[c], false)) series.points.push_back(*point);
+          if (!series.points.empty()) panel.series.push_back(std::move(series));
+        }
+        if (!panel.series.empty()) figure.panels.push_back(std::move(panel));
+      }
   check_panels(figure);
   return figure;
 }
@@ -111,9 +157,7 @@ Figure forest_figure(const TableModel& table, std::span<const SeriesStyle> style
       panel.kind = PanelKind::forest;
       panel.title = block_text(table, block, false);
       const TableValue& value = table.values[v];
-      panel.x_label = value.percent
-                          ? fmt::format("{} vs {} [%]", value.name, baseline_text(table))
-                          : fmt::format("{} - {}{}", value.name, baseline_text(table), value.unit.empty() ? "" : " [" + value.unit + "]");
+      panel.x_label = difference_label(table, value);
       double line = 0;
       for (std::size_t c = 0; c < table.columns.size(); ++c)
         for (std::size_t r = 0; r < table.rows.size(); ++r) {

@@ -11,7 +11,7 @@ except ImportError:
     sys.exit(77)
 import checks
 from checks import call, check, finish, flowed, paths, suite
-from reference import level_weight, mean, table_of, texts
+from reference import level_weight, mean, t_interval, table_of, texts
 
 sample = paths[0]
 
@@ -54,6 +54,25 @@ for block in table["blocks"]:
         row = shown.get((cell["row"], float(cell["column"])))
         check(row is None or float(row["y"]) == cell["mean"], "the table of a curve and its figure differ")
 check(len(call("table", "plain.h5", "--curve", "quality").splitlines()) > 5, "a curve as text")
+
+# differences from a baseline: paired by seed at each step, with Student-t intervals; the baseline is a line at 0
+here = ["--where", "env=bandit", "--where", "votes=8", "--where", "lr=1", "--where", "learn.steps=50"]
+with h5py.File("plain.h5") as f:
+    seed = f["seed"][:]
+    at_step = {(estimator[run], seed[run], float(step)): quality[at][s] for at, run in enumerate(rows) for s, step in enumerate(steps)
+               if rate[run] == 1 and votes[run] == 8 and budget[run] == 50 and not math.isnan(quality[at][s])}
+names = sorted({name for name, _, _ in at_step})
+drawn = table_of(call("plot", "curves", "plain.h5", "--data", "--curve", "quality", "--baseline", names[0], *here))
+check(len(drawn) == 12, "a line for the baseline, a line of differences")
+for row in drawn:
+    x = float(row["x"])
+    pairs = [at_step[row["series"], s, x] - at_step[names[0], s, x] for s in sorted({s for _, s, _ in at_step}) if (row["series"], s, x) in at_step]
+    for key, wanted in zip(("y", "lo", "hi"), (mean(pairs), *t_interval(pairs))):
+        check(abs(float(row[key]) - wanted) < 1e-9, f"difference of {row['series']} at {x}: {key} is {row[key]}, wanted {wanted}")
+values = table_of(call("plot", "votes", "plain.h5", "--data", "--best", "lr", "--where", "env=bandit", "--baseline", names[0]))
+check({row["series"] for row in values} >= set(names) and all(float(row["y"]) == 0 for row in values if row["series"] == names[0]), "differences over votes")
+check("seconds" not in call("plot", "votes", "plain.h5", "--data", "--best", "lr", "--where", "env=bandit"), "seconds only where they are asked for")
+check("seconds" in call("plot", "votes", "plain.h5", "--data", "--best", "lr", "--where", "env=bandit", "--value", "gain,seconds"), "two values side by side")
 
 # without --curve: the curve of the table's value
 check(call("plot", "curves", "plain.h5", "--data", "--where", "lr=1") == call("plot", "curves", "plain.h5", "--data", "--where", "lr=1", "--curve", "gain"),
@@ -121,9 +140,10 @@ call("plot", "bars", "plain.h5", "--curve", "kl", code=2, words="--curve has no 
 call("plot", "bars", "plain.h5", "--rewards", "1,2", code=2, words="--rewards has no effect")
 call("plot", "curves", "plain.h5", "--curve", "qualty", code=2, words='did you mean "quality"')
 call("plot", "curves", "plain.h5", "--value", "gain", code=2, words="--value has no effect")
+call("plot", "curves", "plain.h5", "--baseline", "none", "--data", code=2, words="no baseline to differ from")
 for kind in kinds:
     for flag, value in (("--baseline", "maxrl"), ("--compare", "percent"), ("--correction", "none")):
-        if kind != "forest":
+        if kind != "forest" and not (flag == "--baseline" and kind in ("curves", "votes")):
             call("plot", kind, "plain.h5", "--data", flag, value, code=2, words=f"{flag} has no effect on the figure {kind}")
 call("plot", "weights", "--data", "--max-seconds", "9", code=2, words="--max-seconds has no effect")
 call("plot", "weights", "--data", "--max-memory", "9", code=2, words="--max-memory has no effect")

@@ -10,6 +10,7 @@
 #include "results/store/record.hpp"
 #include "train/curves.hpp"
 #include "train/kept_rollouts.hpp"
+#include "train/level_curves.hpp"
 
 namespace odrpo {
 
@@ -50,7 +51,7 @@ JudgeBill judge_bill(const RunSpec& spec, double calls, const CallsByJudge& by_j
 double record_count(const RunSpec& spec) { return spec.learn.steps / static_cast<double>(spec.record.every) + 2; }
 
 double recorded_bytes(const RunSpec& spec) {
-  return record_count(spec) * (8.0 * curve_count(spec) + 4.0 * stage_count) +
+  return record_count(spec) * (8.0 * (curve_count(spec) + static_cast<double>(level_curves(spec).size())) + 4.0 * stage_count) +
          8.0 * rollout_column_count * static_cast<double>(kept_rollouts(spec, spec.learn.steps));
 }
 

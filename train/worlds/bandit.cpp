@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <tuple>
 #include <utility>
@@ -195,6 +196,17 @@ void BanditRun::record_policy(RunRecord& r) {
   add_value(r, *problem->spec, CurveId::kl, now.kl);
   add_value(r, *problem->spec, CurveId::entropy, now.entropy);
   finite = std::isfinite(now.quality);
+}
+
+std::vector<double> BanditRun::levels_reached() {
+  const BanditWorld& world = *problem->world;
+  std::vector<double> reached;
+  std::vector<float> reaches(world.quality.size());
+  for (int k = 2; k <= world.levels; ++k) {
+    std::transform(world.quality.begin(), world.quality.end(), reaches.begin(), [&](float q) { return q >= static_cast<float>(k) - 0.5f ? 1.0f : 0.0f; });
+    reached.push_back(policy.exact(reaches.data()).quality);
+  }
+  return reached;
 }
 
 void BanditRun::record_batch(RunRecord& r) {

@@ -85,6 +85,7 @@ struct BanditRun {
   bool evaluate(int, const std::atomic<bool>&) { return true; }
   bool ends_slowly() const { return false; }
   void record_policy(RunRecord& r);
+  std::vector<double> levels_reached();
   void record_batch(RunRecord& r);
   double batch_truth() const;
   KeptResponse response(std::size_t i) const;

@@ -98,8 +98,9 @@ TransformerTraining transformer_training(const ToyLmProblem& problem) {
           transformer_start(config, shape, spec.run_key, problem.start->weights)};
 }
 
-std::optional<std::vector<Token>> write_evaluated(const ToyLmProblem& problem, const NetWeights& weights, const std::atomic<bool>& stop) {
+std::optional<std::vector<Token>> write_evaluated(const ToyLmProblem& problem, const NetWeights& weights, const std::atomic<bool>& stop, int sample) {
   const RunSpec& spec = *problem.spec;
+  const double temperature = sample > 0 ? 1 : spec.policy.transformer.eval_temperature;
   const TransformerShape shape = transformer_of(spec, problem.world);
   const int evaluated = problem.world.config.evaluated_prompts, most = std::min(evaluated, evaluation_block);
   TransformerPass pass(shape, most, 1, problem.isa, false);
@@ -112,10 +113,10 @@ std::optional<std::vector<Token>> write_evaluated(const ToyLmProblem& problem, c
     const std::size_t first = static_cast<std::size_t>(spec.env.prompts() + begin);
     const std::uint16_t* prompts = &problem.prompt_tokens[first * toy_prompt_tokens];
     TokenRollouts out;
-    if (const double temperature = spec.policy.transformer.eval_temperature; temperature > 0) {
+    if (temperature > 0) {
       std::vector<std::uint32_t> index(static_cast<std::size_t>(count));
       for (int i = 0; i < count; ++i) index[i] = problem.prompts[first + static_cast<std::size_t>(i)].index;
-      const auto word = token_words(*problem.random, spec.run_key, Purpose::toy_evaluation, 0, index, shape.response);
+      const auto word = token_words(*problem.random, spec.run_key, Purpose::toy_evaluation, sample, index, shape.response);
       pass.sample(weights, count, prompts, word.data(), temperature, spec.policy.transformer.top_p, out);
     } else {
       pass.write_likeliest(weights, count, prompts, out);
@@ -129,6 +130,26 @@ std::optional<std::vector<Token>> write_evaluated(const ToyLmProblem& problem, c
   }
   return written;
 }
+
+namespace {
+
+/// The opponent of the win rate: for each held-out prompt the best, by true quality, of best_of samples of the policy; the first of several. As
+/// write_evaluated().
+std::optional<std::vector<Token>> write_opponent(const ToyLmProblem& problem, const NetWeights& weights, const std::atomic<bool>& stop) {
+  std::optional<std::vector<Token>> best = write_evaluated(problem, weights, stop, 1);
+  const auto width = static_cast<std::size_t>(problem.world.config.response_tokens);
+  for (int sample = 2; sample <= problem.world.config.best_of && best && !best->empty(); ++sample) {
+    const auto written = write_evaluated(problem, weights, stop, sample);
+    if (!written || written->empty()) return written;
+    const ResponseBatch now = evaluated_batch(problem, *written), before = evaluated_batch(problem, *best);
+    for (int i = 0; i < now.count(); ++i)
+      if (judge_text(now.text(i)).quality16() > judge_text(before.text(i)).quality16())
+        std::copy_n(written->begin() + static_cast<std::ptrdiff_t>(i * width), width, best->begin() + static_cast<std::ptrdiff_t>(i * width));
+  }
+  return best;
+}
+
+}  // namespace
 
 ToyLmRun::ToyLmRun(const Problem& p)
     : problem(&p),
@@ -244,6 +265,11 @@ std::string ToyLmRun::begin(const std::atomic<bool>& stop) {
   std::optional<std::vector<Token>> written = write_evaluated(*problem, policy.weights(), stop);
   if (!written) return "stopped";
   first = latest = std::move(*written);
+  if (problem->world.config.best_of > 1 && !first.empty()) {
+    written = write_opponent(*problem, policy.weights(), stop);
+    if (!written) return "stopped";
+    opponent = std::move(*written);
+  }
   return first.empty() ? "diverged: the supervised steps before training; a lower warm_lr may help" : "";
 }
 
@@ -267,6 +293,17 @@ void ToyLmRun::record_policy(RunRecord& r) {
   add_value(r, spec, CurveId::clean, means.clean / means.count);
   add_value(r, spec, CurveId::length, means.length / means.count);
   add_value(r, spec, CurveId::repeats, means.repeats / means.count);
+}
+
+std::vector<double> ToyLmRun::levels_reached() const {
+  const ResponseBatch batch = evaluated_batch(*problem, latest);
+  std::vector<double> reached(toy_levels - 1, 0.0);
+  for (int i = 0; i < batch.count(); ++i) {
+    const double quality = judge_text(batch.text(i)).quality();
+    for (int k = 2; k <= toy_levels; ++k) reached[static_cast<std::size_t>(k - 2)] += quality >= k - 0.5;
+  }
+  for (double& share : reached) share /= batch.count();
+  return reached;
 }
 
 void ToyLmRun::record_batch(RunRecord& r) {
@@ -303,13 +340,13 @@ bool ToyLmRun::is_of_policy(CurveId id) {
   return id == CurveId::quality || id == CurveId::clean || id == CurveId::length || id == CurveId::repeats;
 }
 
-// Appends the results of three evaluations: the held-out responses of the trained policy, compared with those before training.
+// Appends the results of three evaluations: the held-out responses of the trained policy, compared with those before training, or with the best of several.
 void ToyLmRun::add_final_values(RunRecord& r) const {
   const ResponseBatch before = evaluated_batch(*problem, first), after = evaluated_batch(*problem, latest);
   const std::uint64_t key = problem->spec->run_key;
   const std::uint32_t end = static_cast<std::uint32_t>(problem->spec->learn.steps);
   const double grounded = grounding(after, {}, key, end).mean, ungrounded = grounding(before, {}, key, 0).mean;
-  const WinRate wins = win_rate(after, before, {}, key, end);
+  const WinRate wins = win_rate(after, opponent.empty() ? before : evaluated_batch(*problem, opponent), {}, key, end);
   const double instructed = instruction_following(after).average();
   r.finals.push_back({"grounding", grounded});
   r.finals.push_back({"start_grounding", ungrounded});

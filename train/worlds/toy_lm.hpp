@@ -79,6 +79,7 @@ struct ToyLmRun {
   CallsByJudge by_judge{};                  ///< expected calls of each judge so far, if the bill depends on who answers; else empty
   TransformerReport report = {};            ///< what the last update reported
   std::vector<Token> first, latest;         ///< responses to held-out prompts: before training, at the latest record; empty = not finite
+  std::vector<Token> opponent{};            ///< with best_of > 1: the responses that the win rate compares with; else empty
 
   explicit ToyLmRun(const Problem& problem);
 
@@ -102,6 +103,7 @@ struct ToyLmRun {
   bool evaluate(int t, const std::atomic<bool>& stop);
   bool ends_slowly() const { return evaluation_seconds(*problem->spec) > 0.3; }
   void record_policy(RunRecord& r);
+  std::vector<double> levels_reached() const;
   void record_batch(RunRecord& r);
   double batch_truth() const;
   KeptResponse response(std::size_t i) const;
@@ -123,8 +125,9 @@ struct ToyLmRun {
 /// Most held-out prompts that the policy answers at a time. More would take more memory.
 inline constexpr int evaluation_block = 256;
 /// Returns what the policy writes on the E held-out prompts: tokens [E][L], L = longest response. End words fill up shorter responses.
-/// Returns an empty vector if a probability is not finite, since the policy has diverged; returns nothing if `stop` is set.
-std::optional<std::vector<Token>> write_evaluated(const ToyLmProblem& problem, const NetWeights& weights, const std::atomic<bool>& stop);
+/// Returns an empty vector if a probability is not finite, since the policy has diverged; returns nothing if `stop` is set. With `sample` > 0: sample of
+/// this number at temperature 1 instead of eval_temperature.
+std::optional<std::vector<Token>> write_evaluated(const ToyLmProblem& problem, const NetWeights& weights, const std::atomic<bool>& stop, int sample = 0);
 
 /// Returns the rough cost of a run without its supervised steps.
 Cost toy_lm_cost(const RunSpec& spec);

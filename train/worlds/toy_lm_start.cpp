@@ -119,7 +119,7 @@ TransformerShape transformer_of(const RunSpec& spec, const ToyLm& world) {
                            world.vocabulary.end());
 }
 TransformerShape transformer_of(const RunSpec& spec) {
-  const Vocabulary words = make_vocabulary(spec.env.toy_lm.vocabulary);
+  const Vocabulary words = make_vocabulary(spec.env.toy_lm.vocabulary, spec.env.toy_lm.difficulty);
   return transformer_shape(spec.policy.transformer, words.size, toy_prompt_tokens, spec.env.toy_lm.response_tokens, words.end());
 }
 
@@ -129,7 +129,8 @@ PolicyConfig warm_policy(PolicyConfig policy) {
 }
 
 EnvConfig warm_env(EnvConfig env) {
-  env.toy_lm.difficulty = ToyLmConfig{}.difficulty;
+  if (env.toy_lm.difficulty != Difficulty::paper) env.toy_lm.difficulty = ToyLmConfig{}.difficulty;  // easy and hard have the same demonstrations
+  env.toy_lm.best_of = ToyLmConfig{}.best_of;
   env.toy_lm.evaluated_prompts = ToyLmConfig{}.evaluated_prompts;
   return env;
 }

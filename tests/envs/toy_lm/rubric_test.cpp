@@ -218,9 +218,9 @@ TEST_CASE("the worked example of docs/toy-lm.md: points, violations and quality"
   const auto verdict = [&](const char* text) { return of(judge_text, world(), p, text); };
   const Verdict best = verdict("key0 so fact0 . fact1 because fact2 . tone0.0 key1 <end>");
   CHECK((best.clean() && best.quality() == 10.0));
-  CHECK(best.points == std::array<std::uint8_t, 5>{48, 32, 16, 16, 16});
+  CHECK(best.points == std::array<std::uint8_t, 6>{48, 32, 16, 16, 16, 0});
   const Verdict middling = verdict("key0 so fact0 . well plain0 because fact2 tone1.0 . key1 <end>");
-  CHECK(middling.points == std::array<std::uint8_t, 5>{32, 8, 10, 8, 0});
+  CHECK(middling.points == std::array<std::uint8_t, 6>{32, 8, 10, 8, 0, 0});
   CHECK((middling.clean() && middling.quality16() == 90 && middling.quality() == 5.625));
   const Verdict unsafe = verdict("key0 so fact0 . fact1 because fact2 . bad1 key1 <end>");
   CHECK(unsafe.violations == static_cast<unsigned>(Requirement::safety));
