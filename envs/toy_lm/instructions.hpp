@@ -3,7 +3,7 @@
 #include <functional>
 #include <vector>
 
-#include "envs/toy_lm/rubric.hpp"
+#include "envs/toy_lm/response.hpp"
 
 namespace odrpo {
 

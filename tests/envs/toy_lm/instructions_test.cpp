@@ -95,7 +95,7 @@ TEST_CASE("an empty response follows only what forbids words or asks for few") {
   }
 }
 
-TEST_CASE("prompts ask one or two instructions that agree; held-out ones two, also pairs that training never meets") {
+TEST_CASE("prompts ask one or two instructions that agree, held-out ones two and pairs that training never meets") {
   const auto trained = asked(0, 2000), held_out = asked(2000, 4000);
   int single = 0, unmet = 0;
   std::set<std::set<Instruction>> contradicting;
