@@ -202,13 +202,13 @@ struct RolloutOptions {
   int levels = 0;     ///< 1..K; 0 = of the scores
   std::vector<std::string> estimators;
   std::string compat;  ///< empty = paper
+  std::string judge;   ///< word of `list raters`, judge's file, or file of repeated scores; empty = none
+  std::string judge_reward, judge_scale;  ///< which reward is the judge's, where there are several; the rewards that its levels stand for
   std::string output;  ///< empty = stdout
 };
 
 struct RolloutsAnalyzeOptions : RolloutOptions {
   std::vector<std::string> figures;  ///< "dead=FILE.svg"
-  std::string judge;                 ///< word of `list raters`, judge's file, or file of repeated scores; empty = none
-  std::string judge_reward, judge_scale;  ///< which reward is the judge's, where there are several; the rewards that its levels stand for
   int resamples = 1000;
   long long seed = 1;
   bool json = false, markdown = false;

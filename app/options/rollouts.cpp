@@ -24,6 +24,13 @@ void rollout_options(CLI::App& c, RolloutOptions& o) {
   c.add_option("-o,--output", o.output, "file to write (default: standard output)")->type_name("FILE");
 }
 
+/// `what`: what the judge is for.
+void judge_of_dump_options(CLI::App& c, RolloutOptions& o, const std::string& what) {
+  auto* judge = c.add_option("--judge", o.judge, what + ": a judge's file (.toml) of `judge fit`, a file of repeated scores, or a word of `list raters`")->type_name("JUDGE");
+  c.add_option("--judge-reward", o.judge_reward, "which of several rewards is the judge's; the others count as exactly known")->needs(judge)->type_name("NAME");
+  c.add_option("--judge-scale", o.judge_scale, "the rewards that the judge's levels stand for (default: as the judge's file says, else 1..K)")->needs(judge)->type_name("SCALE");
+}
+
 }  // namespace
 
 void rollouts_commands(CLI::App& rollouts, RolloutsCommands& commands, std::function<int()>& chosen) {
@@ -42,12 +49,7 @@ void rollouts_commands(CLI::App& rollouts, RolloutsCommands& commands, std::func
   rollout_options(*c, a);
   repeated(*c, "--estimator", a.estimators, "word of `list estimators`, to compare; may be repeated (default: seven of the paper)", "WORD");
   repeated(*c, "--figure", a.figures, "draw dead (groups and levels over steps), levels (heat map over steps) or cosine (matrix of estimators) to a .svg, .pdf or .png; may be repeated", "KIND=FILE");
-  auto* judge = c->add_option("--judge", a.judge,
-                              "also say how often advantages point away from true quality, and what more votes would change, by a model of the judge: a judge's file (.toml) of "
-                              "`judge fit`, a file of repeated scores, or a word of `list raters`")
-                    ->type_name("JUDGE");
-  c->add_option("--judge-reward", a.judge_reward, "which of several rewards is the judge's; the others count as exactly known")->needs(judge)->type_name("NAME");
-  c->add_option("--judge-scale", a.judge_scale, "the rewards that the judge's levels stand for (default: as the judge's file says, else 1..K)")->needs(judge)->type_name("SCALE");
+  judge_of_dump_options(*c, a, "also say how often advantages point away from true quality, and what more votes would change, by a model of the judge");
   c->add_option("--resamples", a.resamples, "resamples of the bootstrap (default 1000)")->check(whole(1000, 1'000'000))->type_name("N");
   c->add_option("--seed", a.seed, "seed of the resamples (default 1)")->check(seed())->type_name("N");
   c->add_flag("--markdown", a.markdown, "the report as Markdown");
@@ -59,6 +61,7 @@ void rollouts_commands(CLI::App& rollouts, RolloutsCommands& commands, std::func
           [&e] { return rollouts_estimate(e); });
   rollout_options(*c, e);
   repeated(*c, "--estimator", e.estimators, "word of `list estimators`; may be repeated: a column each", "WORD");
+  judge_of_dump_options(*c, e, "the judge that posterior estimators believe in");
   c->add_option("--whiten", e.whiten, "over the rows of a step, as the key of suites: none (default), response, token, scale, compat")->type_name("HOW");
 }
 

@@ -28,7 +28,7 @@ ScaleChoice scale_choice(const RolloutOptions& o);
 struct ChosenEstimators {
   std::vector<EstimatorConfig> configs;
   std::vector<std::string> texts;
-  std::vector<EstimatorConfig> judged;  ///< with a judge: all of them, also posterior ones, which are not among `configs`
+  std::vector<EstimatorConfig> judged;  ///< all of them in their order, also posterior ones, which are not among `configs`
   std::vector<std::string> notes;
 };
 /// Without --estimator the `usual` words, of which those that the system does not have keep the convention `paper`, with a note.

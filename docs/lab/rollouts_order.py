@@ -2,6 +2,7 @@
 # Does a dump of rollouts predict which estimator trains best? Runs suites/rollouts-toy-lm.toml twice: steps at rate 0, whose rollouts it reads, and the training.
 # From the rollouts it computes, with numpy alone, the pooled cosine of each estimator's advantages A with T = q - mean q of the group, q the true quality:
 # sum <A, T> / sqrt(sum |A|^2 sum |T|^2). It prints cosines and gains (means over seeds) and, for each judge, Spearman's correlation of the two over estimators.
+# The same cosine is predicted by `rollouts analyze --judge`, which reads the scores alone: one dump for each judge and seed, sums over seeds.
 # Interval: percentiles of 10,000 bootstrap samples of the seeds. Posterior forms know the judge: the correlation without them is printed too.
 # Usage: rollouts_order.py FOLDER [--seeds N] [--jobs N] [--set KEY=VALUE ...]     files in FOLDER are kept and used again; ODRPO_BENCH names the program
 import argparse
@@ -51,6 +52,20 @@ def sums_of(dump):
     return sums
 
 
+def predicted(dump, raters, estimators, seeds, folder):
+    """[cosine] that the program predicts from the scores of the first estimator's rollouts, {(rater, estimator, seed): cosine}; at rate 0 all have these."""
+    found = {}
+    for rater in raters:
+        for seed in range(seeds):
+            path = os.path.join(folder, f"{rater}-{seed}.jsonl")
+            with open(path, "w") as out:
+                out.write(call("export", dump, "--what", "rollouts", "--only", f"*/{rater}/*/{estimators[0]}/*/s{seed}"))
+            report = json.loads(call("rollouts", "analyze", path, "--judge", rater, "--json", *(w for e in estimators for w in ("--estimator", e))))
+            for e in report["judge"]["estimators"]:
+                found[rater, e["estimator"], seed] = e["scores"][0]["cosine"]["value"]
+    return found
+
+
 def gains_of(path):
     return {(r["rater"], r["estimator"], int(r["seed"])): float(r["final_gain"] or "nan") for r in csv.DictReader(io.StringIO(call("export", path)))}
 
@@ -71,6 +86,8 @@ def main():
     sums, gains = sums_of(paths["dump"]), gains_of(paths["trained"])
     if sums.keys() != gains.keys():
         sys.exit("rollouts_order: the two files hold other runs")
+    estimators = list(dict.fromkeys(key[1] for key in sums))
+    model = predicted(paths["dump"], list(dict.fromkeys(key[0] for key in sums)), estimators, o.seeds, o.folder)
     random = np.random.default_rng(1)
     samples = random.integers(o.seeds, size=(10_000, o.seeds))
     for rater in dict.fromkeys(key[0] for key in sums):
@@ -85,14 +102,15 @@ def main():
             return of[..., 0] / np.sqrt(of[..., 1] * of[..., 2])
 
         c, one = cosine(s.sum(1)), cosine(s)
-        print(f"\nrater={rater}, {o.seeds} seeds\n{'estimator':26}{'cosine':>8}{'sd':>7}{'gain [%]':>10}{'sd':>6}")
+        m = np.array([[model[rater, e, seed] for seed in range(o.seeds)] for e in estimators])
+        print(f"\nrater={rater}, {o.seeds} seeds\n{'estimator':26}{'cosine':>8}{'sd':>7}{'predicted':>11}{'sd':>7}{'gain [%]':>10}{'sd':>6}")
         for i in np.argsort(-c):
-            print(f"{estimators[i]:26}{c[i]:8.3f}{one[i].std(ddof=1) if o.seeds > 1 else np.nan:7.3f}{100 * g[i].mean():10.1f}{100 * g[i].std(ddof=1) if o.seeds > 1 else np.nan:6.1f}")
+            print(f"{estimators[i]:26}{c[i]:8.3f}{one[i].std(ddof=1) if o.seeds > 1 else np.nan:7.3f}{m[i].mean():11.3f}{m[i].std(ddof=1) if o.seeds > 1 else np.nan:7.3f}{100 * g[i].mean():10.1f}{100 * g[i].std(ddof=1) if o.seeds > 1 else np.nan:6.1f}")
         for what, keep in (("all", range(len(estimators))), ("without posterior forms", [i for i, e in enumerate(estimators) if not e.startswith("posterior(")])):
-            rho = spearman(c[keep], g[keep].mean(1))
-            drawn = spearman(cosine(s[keep][:, samples].sum(2)).T, g[keep][:, samples].mean(2).T)
-            lo, hi = np.nanpercentile(drawn, [2.5, 97.5])
-            print(f"Spearman's correlation, {what}, {len(keep)} estimators: {rho:+.2f} [{lo:+.2f}, {hi:+.2f}]")
+            gain, gains = g[keep].mean(1), g[keep][:, samples].mean(2).T
+            for of, x, drawn in (("true cosine", c[keep], cosine(s[keep][:, samples].sum(2)).T), ("predicted cosine", m[keep].mean(1), m[keep][:, samples].mean(2).T)):
+                lo, hi = np.nanpercentile(spearman(drawn, gains), [2.5, 97.5])
+                print(f"Spearman's correlation of gain and {of}, {what}, {len(keep)} estimators: {spearman(x, gain):+.2f} [{lo:+.2f}, {hi:+.2f}]")
 
 
 main()

@@ -38,7 +38,7 @@ class Judged {
         o_(o),
         heard_(judged_scores(rollouts, o, lowest_score(o.judge.rater))),
         levels_(static_cast<int>(o.judge.values.size())),
-        posterior_(o.judge.rater, levels_, o.judge.votes, static_cast<int>(heard_.largest), *std::max_element(o.votes.begin(), o.votes.end())) {
+        posterior_(o.judge.rater, levels_, o.judge.votes, static_cast<int>(heard_.largest), o.votes.empty() ? 1 : *std::max_element(o.votes.begin(), o.votes.end())) {
     make_votes();
     make_estimators();
     choose_draws();
@@ -49,9 +49,7 @@ class Judged {
     draw_truths();
     const std::size_t rows = rollouts_.rows();
     std::vector<double> reward(rows, nan_reward), advantage(rows);
-    std::vector<int> number(rows, -1);
-    for (std::size_t row = 0; row < rows; ++row)
-      if (heard_.level[row] >= 0) number[row] = posterior_.model().number_of(heard_.level[row]);
+    std::vector<int> number = own_numbers();
     set_rewards(number, posterior_.model(), reward);
     for (std::size_t e = 0; e < out_.estimators.size(); ++e) {
       if (!estimate(e, 0, number, reward, advantage)) continue;
@@ -68,7 +66,22 @@ class Judged {
     return std::move(out_);
   }
 
+  /// The advantages of posterior estimators, from the dump's own scores.
+  std::vector<std::vector<double>> posterior() {
+    std::vector<std::vector<double>> advantages;
+    for (const JudgedEstimator& e : out_.estimators) estimate_posterior(e.config, 0, own_numbers(), advantages.emplace_back(rollouts_.rows(), 0.0));
+    return advantages;
+  }
+
  private:
+  /// The dump's scores as numbers of the model; -1 = no score.
+  std::vector<int> own_numbers() const {
+    std::vector<int> number(rollouts_.rows(), -1);
+    for (std::size_t row = 0; row < number.size(); ++row)
+      if (heard_.level[row] >= 0) number[row] = posterior_.model().number_of(heard_.level[row]);
+    return number;
+  }
+
   /// Fits a prior to each window, and for each draw another one to a resample of its groups, so that draws differ as far as the groups leave it open.
   void fit_priors() {
     double distance = 0;
@@ -292,7 +305,10 @@ class Judged {
 
 }  // namespace
 
-JudgedRollouts judge_rollouts(const Rollouts& rollouts, const JudgedOptions& options) {
+namespace {
+
+/// The options with weights. Refuses judges without a model of integer scores.
+JudgedOptions checked(const Rollouts& rollouts, const JudgedOptions& options) {
   JudgedOptions o = options;
   if (o.weight.empty()) o.weight.assign(rollouts.columns(), 1.0);
   const RaterConfig& rater = o.judge.rater;
@@ -300,7 +316,20 @@ JudgedRollouts judge_rollouts(const Rollouts& rollouts, const JudgedOptions& opt
   if (keeps_votes(rater.aggregate) || real_valued(rater, o.judge.votes))
     fail(Exit::limits, "--judge: {} makes no integer scores of {} votes, and the model needs them: aggregate = \"mode\" or \"median\"", o.judge.name, o.judge.votes);
   if (o.weight[o.column] == 0) fail(Exit::limits, "--judge: the judge's column \"{}\" has the weight 0", rollouts.reward_names[o.column]);
+  return o;
+}
+
+}  // namespace
+
+JudgedRollouts judge_rollouts(const Rollouts& rollouts, const JudgedOptions& options) {
+  const JudgedOptions o = checked(rollouts, options);
   return Judged(rollouts, o).compute();
+}
+
+std::vector<std::vector<double>> posterior_advantages(const Rollouts& rollouts, const JudgedOptions& options) {
+  JudgedOptions o = checked(rollouts, options);
+  o.votes.clear(), o.draws = 1, o.all = true;
+  return Judged(rollouts, o).posterior();
 }
 
 }  // namespace odrpo

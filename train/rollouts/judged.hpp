@@ -33,4 +33,8 @@ struct JudgedRollouts {
 /// which no group has two scores.
 JudgedRollouts judge_rollouts(const Rollouts& rollouts, const JudgedOptions& options);
 
+/// Advantages [estimators][rows] that posterior estimators give the dump's own scores, under the prior that fits the dump; 0 for a row without a score, and
+/// for one that is alone in its group. `options`: estimators are posterior ones; votes, draws, resamples and `all` are not read. Failures of judge_rollouts().
+std::vector<std::vector<double>> posterior_advantages(const Rollouts& rollouts, const JudgedOptions& options);
+
 }  // namespace odrpo

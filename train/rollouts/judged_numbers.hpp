@@ -24,6 +24,7 @@ struct JudgedOptions {
   std::vector<double> weight{};                ///< [columns]; empty = 1 each
   std::vector<EstimatorConfig> estimators{};   ///< posterior ones take the judge above as their model, and the prior that fits the dump
   std::vector<int> votes{2, 4, 8};             ///< votes of new scores
+  bool all = false;                            ///< every step of a dump, however large
   int draws = 0;                               ///< truths drawn of each group; 0 = 4 to 16, by the size of the dump
   int resamples = 1000;
   std::uint64_t seed = 1;

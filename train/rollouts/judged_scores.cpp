@@ -85,7 +85,7 @@ JudgedScores judged_scores(const Rollouts& rollouts, const JudgedOptions& o, int
     heard.scores += scored;
   }
   if (heard.groups.empty()) fail(Exit::limits, "--judge: no group of this dump has two scores of column \"{}\"", rollouts.reward_names[o.column]);
-  keep_some(heard);
+  if (!o.all) keep_some(heard);
   heard.window = windows_of(heard.groups);
   return heard;
 }
