@@ -318,6 +318,33 @@ call("rollouts", "estimate", "ten.jsonl", code=2, words="--estimator is missing"
 call("rollouts", "estimate", "ten.jsonl", "--estimator", "maxrl", "--compat", "trl", code=4, words='compat "trl" has no maxrl')
 call("rollouts", "estimate", "ten.jsonl", "--estimator", "grpo", "-o", "x.txt", code=2, words=".csv or .jsonl")
 
+# --- posterior estimators: a judge without outliers never turns an order; of grpo's form a group's deviation divides; units of rewards do not matter
+judged = [{"step": step, "prompt": f"p{p}", "reward": rng.choice([None, 4, 5, 6, 6, 7, 7, 8, 9])} for step in range(12) for p in range(6) for _ in range(6)] + [{"step": 12, "prompt": "alone", "reward": 7}]
+write("judged.jsonl", judged)
+write("tenths.jsonl", [dict(row, reward=row["reward"] and row["reward"] / 10) for row in judged])
+both = ("--estimator", "posterior(reinforce)", "--estimator", "posterior(grpo)", "--estimator", "grpo")
+rows = [json.loads(line) for line in call("rollouts", "estimate", "judged.jsonl", "--judge", "gauss", *both).splitlines()]
+tenths = [json.loads(line) for line in call("rollouts", "estimate", "tenths.jsonl", "--judge", "gauss", "--judge-scale", "0.1..1 by 0.1", *both).splitlines()]
+plain = [json.loads(line) for line in call("rollouts", "estimate", "judged.jsonl", "--estimator", "grpo").splitlines()]
+checked("a row for each row", len(rows) == len(judged) and [r["reward"] for r in rows] == [r["reward"] for r in judged])
+checked("plain estimators beside posterior ones", [r["advantage:grpo"] for r in rows] == [r["advantage"] for r in plain])
+kept = {}
+for row, tenth in zip(rows, tenths):
+    near(tenth["advantage:posterior(reinforce)"] * 10, row["advantage:posterior(reinforce)"], "rewards in tenths, reinforce", 1e-9)
+    near(tenth["advantage:posterior(grpo)"], row["advantage:posterior(grpo)"], "rewards in tenths, grpo", 1e-9)
+    if row["reward"] is None or row["prompt"] == "alone":
+        checked("a row that is missing or alone gets 0", row["advantage:posterior(grpo)"] == 0, row)
+    else:
+        kept.setdefault((row["step"], row["prompt"]), []).append((row["reward"], row["advantage:posterior(reinforce)"], row["advantage:posterior(grpo)"]))
+for group in kept.values():
+    near(sum(a for _, a, _ in group), 0, "a group sums to 0", 1e-9)
+    checked("a judge without outliers turns no order", all((x[0] > y[0]) <= (x[1] > y[1] - 1e-9) and (x[0] == y[0]) <= (abs(x[1] - y[1]) < 1e-9) for x in group for y in group), group)
+    ratios = [b / a for _, a, b in group if abs(a) > 1e-3]
+    checked("grpo's form divides by one number", not ratios or max(ratios) - min(ratios) < 1e-6 * max(ratios), ratios)
+    checked("shrunk towards the group", max(a for _, a, _ in group) - min(a for _, a, _ in group) <= max(r for r, _, _ in group) - min(r for r, _, _ in group) + 1e-9, group)
+call("rollouts", "estimate", "judged.jsonl", "--judge", "gauss", "--estimator", "grpo", code=2, words="--judge has no effect")
+call("rollouts", "estimate", "tenths.jsonl", "--judge", "gauss", "--estimator", "posterior(grpo)", code=8, words="is not on the scale 1..10")
+
 # --- figures are drawn, and name what they show
 for kind in ("dead", "levels", "cosine"):
     call("rollouts", "analyze", "ten.jsonl", "--figure", f"{kind}={kind}.svg", words=f"{kind}.svg: ")
