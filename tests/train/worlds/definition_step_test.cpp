@@ -64,7 +64,7 @@ RunSpec random_run(std::mt19937& g) {
 }
 
 /// The reward of rollout k; NaN for none.
-double reward_of(const RewardBatch& b, std::size_t k) {
+double seen_reward(const RewardBatch& b, std::size_t k) {
   if (b.kind.real) return static_cast<double>(b.reward[k]);
   return b.score[k] == no_score ? std::nan("") : b.score[k];
 }
@@ -79,19 +79,19 @@ ByDefinition advantages_of(const RunSpec& spec, const RewardBatch& b) {
   const int rollouts = spec.learn.rollouts;
   const bool whole = row_of(spec.estimator.form).reads == Reads::batch;
   Values all, of_batch(b.raw.size());
-  for (std::size_t k = 0; k < b.raw.size(); ++k) all.push_back(reward_of(b, k));
+  for (std::size_t k = 0; k < b.raw.size(); ++k) all.push_back(seen_reward(b, k));
   if (whole) batch_advantages(spec.estimator, spec.env.bandit.levels, rollouts, all, {}, of_batch);
   for (int group = 0; group < spec.learn.batch; ++group) {
     Values there;
     for (int i = 0; i < rollouts; ++i)
-      if (const double r = reward_of(b, static_cast<std::size_t>(group * rollouts + i)); !std::isnan(r)) there.push_back(r);
+      if (const double r = seen_reward(b, static_cast<std::size_t>(group * rollouts + i)); !std::isnan(r)) there.push_back(r);
     Values out(there.size());
     if (!whole) advantages(spec.estimator, spec.env.bandit.levels, there, no_median, out);
     const bool equal = std::adjacent_find(there.begin(), there.end(), std::not_equal_to<>()) == there.end();
     const bool dead = equal && (spec.estimator.form != Form::shrunk || there.empty()) && (spec.estimator.form != Form::corpo || std::all_of(out.begin(), out.end(), [](double a) { return a == 0; }));
     bool pivot = leaves_pivot(spec.estimator.form);  // is still to come
     for (int i = 0, next = 0; i < rollouts; ++i) {
-      const bool missing = std::isnan(reward_of(b, static_cast<std::size_t>(group * rollouts + i)));
+      const bool missing = std::isnan(seen_reward(b, static_cast<std::size_t>(group * rollouts + i)));
       const bool leaves = pivot && !missing && there[static_cast<std::size_t>(next)] == group_median(there, MedianRule::lower);
       if (leaves) pivot = false;
       d.raw.push_back(missing ? 0 : whole ? of_batch[static_cast<std::size_t>(group * rollouts + i)] : out[static_cast<std::size_t>(next++)]);
