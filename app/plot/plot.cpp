@@ -154,7 +154,7 @@ Figure curves(const PlotOptions& o) {
   return lines_figure({&table, 1}, series_styles(table.rows), true, draws_differences(o));
 }
 
-/// Draws the curves of levels ([record] levels): for each row a panel of each kind, in which each level is a line.
+/// Draws the curves of levels ([record] levels): for each kind a panel of each row, in which each level is a line.
 Figure levels(const PlotOptions& o) {
   const ResultFile file = read_table_file(o);
   std::vector<LevelTables> kinds;

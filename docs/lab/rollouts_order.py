@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Does a dump of rollouts predict which estimator trains best? Runs suites/rollouts-toy-lm.toml twice: steps at rate 0, whose rollouts it reads, and the training.
 # From the rollouts it computes, with numpy alone, the pooled cosine of each estimator's advantages A with T = q - mean q of the group, q the true quality:
-# sum <A, T> / sqrt(sum |A|^2 sum |T|^2). It prints cosines and gains (means over seeds) and, for each judge, Spearman's correlation of the two over estimators.
+# sum <A, T> / sqrt(sum |A|^2 sum |T|^2), A before whitening. It prints cosines and gains (means over seeds) and, for each judge, Spearman's correlation of the two over estimators.
 # The same cosine is predicted by `rollouts analyze --judge`, which reads the scores alone: one dump for each judge and seed, sums over seeds.
 # Interval: percentiles of 10,000 bootstrap samples of the seeds. Posterior forms know the judge: the correlation without them is printed too.
 # Usage: rollouts_order.py FOLDER [--seeds N] [--jobs N] [--set KEY=VALUE ...]     files in FOLDER are kept and used again; ODRPO_BENCH names the program
@@ -17,7 +17,7 @@ import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PROGRAM = os.environ.get("ODRPO_BENCH", os.path.join(ROOT, "build/release/odrpo-bench"))
-DUMP = ["learn.lr=0", "learn.steps=10", "record.rollouts=1", "record.every=10"]
+DUMP = ["learn.lr=0", "learn.whiten=none", "learn.steps=10", "record.rollouts=1", "record.every=10"]
 
 
 def call(*words):

@@ -35,7 +35,7 @@ def plot(
     """Draws what `odrpo-bench plot KIND` draws, and returns the figure; `figure.axes` begins with its panels, in the program's order.
 
     results   a result file, loaded or by its path; None for `weights`
-    kind      curves, votes, bars, forest, heatmap, histogram, profile or weights (docs/figures.md)
+    kind      curves, votes, levels, bars, forest, heatmap, histogram, profile or weights (docs/figures.md)
     axes      axes to draw into, one for each panel, nested or not, instead of a new figure
     flags     those of `plot`: rows, columns, value, baseline, compare, correction, where, best, tune_seeds, curve; of weights rewards, estimator, levels
 

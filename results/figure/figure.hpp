@@ -82,7 +82,7 @@ struct LevelTables {
   std::string name;  ///< of the kind, for axes: "quality_at_least_k"
   std::vector<TableModel> level;
 };
-/// Draws for each row of the tables a panel of each kind, in which each level is a line over the steps.
+/// Draws for each kind a panel of each row of the tables, in which each level is a line over the steps.
 Figure levels_figure(std::span<const LevelTables> kinds);
 /// Draws the rows of a table as bars, grouped by column. Each value has its own panel.
 Figure bars_figure(const TableModel& table, std::span<const SeriesStyle> styles);

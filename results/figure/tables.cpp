@@ -99,11 +99,13 @@ Figure lines_figure(std::span<const TableModel> tables, std::span<const SeriesSt
 
 Figure levels_figure(std::span<const LevelTables> kinds) {
   const TableModel& first = kinds[0].level[0];
-  Figure figure{tables_caption({&first, 1}, "mean and 95 % t interval of the share of each level k"), {}, kinds.size()};
+  TableModel named = first;
+  named.values[0].name = "shares of the levels k", named.values[0].unit.clear();
+  Figure figure{tables_caption({&named, 1}), {}, first.rows.size()};
   const std::vector<SeriesStyle> styles = distinct_styles(std::vector<SeriesStyle>(kinds[0].level.size()));
-  for (std::size_t b = 0; b < first.blocks.size(); ++b)
-    for (std::size_t r = 0; r < first.rows.size(); ++r)
-      for (const LevelTables& kind : kinds) {
+  for (const LevelTables& kind : kinds)
+    for (std::size_t b = 0; b < first.blocks.size(); ++b)
+      for (std::size_t r = 0; r < first.rows.size(); ++r) {
         FigurePanel panel;
         panel.title = join_title(series_name(first, r), block_text(first, first.blocks[b], false));
         panel.x_label = "step";

@@ -74,6 +74,23 @@ check({row["series"] for row in values} >= set(names) and all(float(row["y"]) ==
 check("seconds" not in call("plot", "votes", "plain.h5", "--data", "--best", "lr", "--where", "env=bandit"), "seconds only where they are asked for")
 check("seconds" in call("plot", "votes", "plain.h5", "--data", "--best", "lr", "--where", "env=bandit", "--value", "gain,seconds"), "two values side by side")
 
+# levels: the mean over seeds of each level's curve, a panel for each kind and row; of other files a reason
+suite("levels", estimator='["grpo", "maxrl"]', votes="[1]", policy='"tabular"', steps=20, more="[record]\nevery = 5\nlevels = 1\n")
+call("run", "levels.toml", "-o", "levels.h5", "-q")
+drawn = table_of(call("plot", "levels", "levels.h5", "--data"))
+with h5py.File("levels.h5") as f:
+    words = texts(f, "estimator")
+    for kind in ("quality_at_least_", "reward_at_least_", "advantage_share_"):
+        for k in range(2, 11):
+            values = f["curves/bandit"][f"{kind}{k}"][:]
+            for name in ("grpo", "maxrl"):
+                mine = [values[i] for i, word in enumerate(words) if word == name]
+                shown = [float(r["y"]) for r in drawn if r["y_label"] == kind + "k" and r["title"] == name and r["series"] == f"k={k}"]
+                check(len(shown) == 5 and all(abs(y - mean([row[s] for row in mine])) < 1e-9 for s, y in enumerate(shown)), f"{kind}{k} of {name}")
+check(len(drawn) == 2 * 3 * 9 * 5, f"{len(drawn)} points of levels")
+call("plot", "levels", "plain.h5", code=2, words="has no curves of levels")
+call("plot", "levels", "levels.h5", "--value", "gain", code=2, words="--value has no effect")
+
 # without --curve: the curve of the table's value
 check(call("plot", "curves", "plain.h5", "--data", "--where", "lr=1") == call("plot", "curves", "plain.h5", "--data", "--where", "lr=1", "--curve", "gain"),
       "the curve of a table of gains")

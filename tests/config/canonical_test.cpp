@@ -120,7 +120,7 @@ TEST_CASE("the resolved suite says how many levels a world has, unless a rater o
   const std::string five = small_suite + "[rater.r]\nnoise = [{ model = \"confusion\", matrix = [[1, 0], [0, 1]] }]\n";
   CHECK(loaded(five).resolved.find("env.bandit.levels = 10\n") != std::string::npos);  // r is not in the grid
   const auto mixed = loaded(five, {"grid.rater=[mixed, r]"});
-  CHECK(mixed.resolved.find("levels") == std::string::npos);
+  CHECK(mixed.resolved.find("env.bandit.levels") == std::string::npos);
   CHECK(loaded(mixed.resolved).runs.back().env.bandit.levels == 2);
 }
 
