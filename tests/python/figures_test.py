@@ -89,9 +89,10 @@ for file in ("tiny.h5", "rates.h5"):
         check(pyplot.get_fignums() == [], f"{what}: pyplot keeps a figure")
 
 # --- looks, scales, axes of one's own
-votes = figures.figure_data("tiny.h5", "votes")["panels"]
+both = ["gain", "seconds"]
+votes = figures.figure_data("tiny.h5", "votes", value=both)["panels"]
 check([p["y_label"] for p in votes] == ["gain [%]", "seconds [us]"] and all(p["log_x"] and p["x_ticks"] == [1, 8, 32] for p in votes), f"votes: {votes}")
-figure = odrpo_bench.plot("tiny.h5", "votes")
+figure = odrpo_bench.plot("tiny.h5", "votes", value=both)
 check(figure.axes[0].get_xscale() == "log" and [t.get_text() for t in figure.axes[0].get_xticklabels()] == ["1", "8", "32"], "a scale of powers of 2")
 looks = {s["name"]: (s["colour"], s["dash"], s["symbol"]) for s in votes[0]["series"]}
 check(looks == {"grpo": ("#000000", "solid", "circle"), "maxrl": ("#000000", "dashed", "circle"), "odrpo-gini(maxrl)": ("#0072B2", "dashed", "square")}, f"{looks}")
@@ -103,11 +104,11 @@ figure.axes[0].set_title("mine")
 check(figure._repr_png_().startswith(b"\x89PNG"), "what a notebook shows")
 figure.savefig("mine.pdf")
 _, own = pyplot.subplots(2, 1, squeeze=False)
-check(odrpo_bench.plot("tiny.h5", "votes", axes=own) is own[0, 0].figure and odrpo_bench.plot("tiny.h5", "votes", axes=[[own[0, 0]], [own[1, 0]]]).axes[0] is own[0, 0], "nested axes")
+check(odrpo_bench.plot("tiny.h5", "votes", value=both, axes=own) is own[0, 0].figure and odrpo_bench.plot("tiny.h5", "votes", value=both, axes=[[own[0, 0]], [own[1, 0]]]).axes[0] is own[0, 0], "nested axes")
 check(odrpo_bench.plot("tiny.h5", "bars", axes=own[0, 0]) is own[0, 0].figure, "lone axes")
 _, own = pyplot.subplots(1, 2)
-check(odrpo_bench.plot("tiny.h5", "votes", axes=own) is own[0].figure and len(own[1].lines) > 0 and own[1].get_legend() is not None, "axes of one's own")
-refused(ValueError, "has 2 panels, and there are 1 axes", odrpo_bench.plot, "tiny.h5", "votes", axes=own[0])
+check(odrpo_bench.plot("tiny.h5", "votes", value=both, axes=own) is own[0].figure and len(own[1].lines) > 0 and own[1].get_legend() is not None, "axes of one's own")
+refused(ValueError, "has 2 panels, and there are 1 axes", odrpo_bench.plot, "tiny.h5", "votes", value=both, axes=own[0])
 pyplot.close("all")
 
 # --- weights, which are of no file
