@@ -64,7 +64,8 @@ std::vector<double> factors_of_weights(const Rollouts& rollouts, std::span<const
   for (const EstimatorConfig& config : comparable_estimators(rollouts, *rewards, false)) {
     GroupAdvantages make(config, rewards->scale, largest_group(rollouts));
     const Convention rule = convention_of(config);
-    const bool divides = rule.divisor != Divisor::none && rule.eps > 0;
+    const bool divides = rule.divisor != Divisor::none;
+    if (divides && rule.eps == 0) continue;  // the same for every factor
     std::vector<double> made(rollouts.rows()), factors;
     for (const auto& [from, to] : some_logged_steps(rollouts)) {
       const auto groups = std::span(rollouts.groups).subspan(from, to - from);

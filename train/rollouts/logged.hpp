@@ -55,7 +55,7 @@ struct SolvedWeights {
 SolvedWeights solve_weights(const Rollouts& rollouts);
 
 /// Factors of these weights with which the most consistent conventions explain the logged advantages, the nearest to 1 first: of those that divide by D + eps,
-/// what the ratio of centred reward and advantage shows beside D; of others the ratio of advantages. (An eps and a factor that both are 100 times smaller
+/// what the ratio of centred reward and advantage shows beside D; of those that divide by nothing the ratio of advantages. (An eps and a factor that both are 100 times smaller
 /// give the same advantages.)
 std::vector<double> factors_of_weights(const Rollouts& rollouts, std::span<const double> weights);
 

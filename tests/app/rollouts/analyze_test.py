@@ -242,7 +242,7 @@ for column, (word, system) in EXPECTED.items():
     logged = json.loads(call("rollouts", "analyze", "verl.jsonl", "--reward", "score", "--json"))["logged"]
     best = logged["fits"][0]
     names = [(f["estimator"], f["compat"]) for f in logged["fits"]]
-    check((word, system) in names and best["fitting"] == best["groups"] == 12, f"{column}: {best}, {names}")
+    check((word, system) in names and (best["fitting"], best["groups"], best["equal_fitting"], best["equal_groups"]) == (11, 11, 1, 1), f"{column}: {best}, {names}")
     check(best["largest_difference"] < 2e-6, f"{column}: {best}")
     check((best["whitening"] is not None) == (column == "reinforce_plus_plus_baseline"), f"{column}: {best}")
     if column == "reinforce_plus_plus_baseline":
@@ -278,6 +278,45 @@ write("two.jsonl", two_rewards(reinforce_of := (lambda r: reinforce(r, None)), (
 logged = json.loads(call("rollouts", "analyze", "two.jsonl", "--reward", "judge,brevity", "--json"))["logged"]
 near(logged["weights"], [0.3, 0.15], "weights and their factor, of a trainer that divides by nothing")
 check(logged["fits"][0]["fitting"] == 48, f"{logged}")
+
+
+def fit_of(rows, *flags):
+    """The comparison of the rows' advantages, and the best fit: [estimator, system, groups that fit, groups, the same of groups of equal rewards]."""
+    write("two.jsonl", rows)
+    logged = json.loads(call("rollouts", "analyze", "two.jsonl", "--json", "--estimator", "grpo", *flags))["logged"]
+    best = logged["fits"][0]
+    return logged, [best[key] for key in ("estimator", "compat", "fitting", "groups", "equal_fitting", "equal_groups")]
+
+
+# the first weight need not be 1: eps of trl shows the factor
+TWO = ("--reward", "judge,brevity")
+for weights in ((2, 1), (0.5, 0.5), (0.1, 0.2), (0.2, 0.8), (3, -1)):
+    logged, best = fit_of(two_rewards(lambda r: grpo(r, None, 1, 1e-4), weights), *TWO)
+    near(logged["weights"], list(weights), f"weights {weights} found")
+    check(logged["weights_found"] and best == ["grpo", "trl", 48, 48, 0, 0] and logged["notes"] == [], f"{weights}: {best}, {logged['notes']}")
+# columns that others give: their weights cannot be told apart
+for factor, weights in ((1, (1, 1)), (2, (1, 1)), (0.5, (1, 0.3)), (3, (0.4, 0.1))):
+    rows = two_rewards(lambda r: r)
+    for at in range(0, len(rows), 6):
+        for row in rows[at:at + 6]:
+            row["brevity"] = factor * row["judge"] + at
+        made = grpo([weights[0] * row["judge"] + weights[1] * row["brevity"] for row in rows[at:at + 6]], None, 1, 1e-4)
+        for row, m in zip(rows[at:at + 6], made):
+            row["advantage"] = m
+    logged, best = fit_of(rows, *TWO)
+    check(best == ["grpo", "trl", 48, 48, 0, 0], f"dependent rewards of {weights}: {best}")
+    check("the weights cannot be told apart" in logged["notes"][0] and not any("explain most" in note for note in logged["notes"]), f"{logged['notes']}")
+    check(logged["weights_found"] == (weights != (1, 1)), f"{logged}")
+# levels are those of --round also while weights are searched
+rows = two_rewards(lambda r: odrpo([math.copysign(math.floor(abs(x) / 2 + 0.5) * 2, x) for x in r], [2.0 * k for k in range(-30, 31)]), (1, 1))
+logged, best = fit_of(rows, *TWO, "--round", "2")
+check(best[0].startswith("odrpo") and best[2] + best[4] == best[3] + best[5] == 48, f"rounded: {best}")
+# groups of equal rewards fit by 1e-6 or by one rounding of the mean, and are counted apart
+FEW = [[1, 2, 4], [0.25, 0.5, 0.125]]
+for logged_of_equal, fits in (([0.3, -0.3, 0], 0), ([0.05] * 3, 1), ([0.5] * 3, 0), ([0.0] * 3, 1), ([1e-7, 0, -1e-7], 1)):
+    groups = [(r, grpo(r, None, 1, 1e-6)) for r in FEW] + [([0.7] * 3, logged_of_equal)]
+    _, best = fit_of([{"step": 1, "prompt": f"p{g}", "reward": r, "advantage": a} for g, group in enumerate(groups) for r, a in zip(*group)])
+    check(best == ["grpo", "verl", 2, 2, fits, 1], f"equal rewards with {logged_of_equal}: {best}")
 write("two.jsonl", two_rewards(lambda r: grpo(r, None, 1, 1e-4), spoil=(5, 2)))
 found = json.loads(call("rollouts", "analyze", "two.jsonl", "--reward", "judge,brevity", "--reward-weights", "1,0.5", "--json"))
 logged = found["logged"]
