@@ -62,6 +62,7 @@ struct Rollouts {
   std::size_t rows() const { return place.size(); }
   std::size_t columns() const { return reward_names.size(); }
   /// The reward of each row: the sum over columns of weight times reward. A missing one adds 0 (as TRL's nansum); NaN where all columns are missing.
+  /// Sums that differ by rounding are equal, .1 + .2 and .3 + 0: of doubles, and of several columns as floats.
   /// `weight`: [columns].
   std::vector<double> total(std::span<const double> weight) const;
 };

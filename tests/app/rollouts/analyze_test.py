@@ -2,7 +2,7 @@
 # `rollouts analyze` and `rollouts estimate` against formulas of this script's own, on random dumps: groups of unequal size and of one, missing rewards, ties,
 # several scales; and advantages that trainers logged, whose convention, whitening and weights of rewards must be found.
 # Usage: analyze_test.py PROGRAM tests/golden/verl_advantages.csv tests/results/scores/rollouts/dumps
-import csv, json, math, os, random
+import csv, json, math, os, random, struct
 
 import checks
 from checks import call, check, checked, near
@@ -328,6 +328,19 @@ check(found["weights"] == [1, 1] and found["logged"] is None and any("each count
 write("noise.jsonl", [{**row, "advantage": rng.gauss(0, 1)} for row in two_rewards(reinforce_of)])
 logged = json.loads(call("rollouts", "analyze", "noise.jsonl", "--reward", "judge", "--json"))["logged"]
 check(logged["fits"][0]["fitting"] == 0 and len(logged["fits"]) == 1, f"{logged['fits']}")
+
+# --- rewards that are equal up to rounding are equal: dead groups, ranks and levels read the same numbers
+single = lambda x: struct.unpack("f", struct.pack("f", x))[0]
+for name, change in (("doubles", float), ("floats", single)):
+    parts = [(0.1, 0.2), (0.3, 0.0), (0.4, -0.1), (1.1, -0.8)]
+    write("round.jsonl", [{"step": s, "prompt": f"p{p}", "a": change(a), "b": change(b), "whole": change(a + b)} for s in range(3) for p in range(4) for a, b in (parts if p < 3 else [(0.5, 0.0)] + parts)])
+    for flags in (("--reward", "a,b", "--reward-weights", "1,1"),) + ((("--reward", "whole"),) if change is float else ()):
+        found = json.loads(call("rollouts", "analyze", "round.jsonl", "--json", *flags))
+        near(found["all"]["dead_groups"]["value"], 0.75, f"{name} {flags}: dead groups")
+        near(found["all"]["dead_levels"]["value"], 0.75, f"{name} {flags}: dead levels")
+        near(found["scale"], [0.3, 0.5], f"{name} {flags}: scale")
+        rows = [json.loads(line) for line in call("rollouts", "estimate", "round.jsonl", "--estimator", "rank-grpo", *flags).splitlines()]
+        near([abs(row["advantage"]) for row in rows if row["prompt"] == "p0"], [0] * 12, f"{name} {flags}: no rank differs")
 
 # --- dumps at the edge: all rewards equal, groups of one, real rewards without levels
 write("equal.jsonl", [{"step": s, "prompt": f"p{p}", "reward": 3.5} for s in range(4) for p in range(3) for _ in range(4)])
