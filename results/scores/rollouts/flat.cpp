@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "kernels/shared/failure.hpp"
@@ -49,12 +51,16 @@ class FlatReader::State {
   std::pair<std::int64_t, std::uint32_t> last_step_{0, static_cast<std::uint32_t>(-1)};
   std::int64_t file_step_ = 0;  ///< of rows without a column of steps
   std::vector<double> rewards_;
+  std::string run_;      ///< of the first row, where there is a column of runs
+  bool runs_ = false;    ///< another one was found
+  std::unordered_map<std::uint64_t, std::uint64_t> prompt_of_group_;  ///< hashes of the first prompt of each step's ids of groups
+  std::unordered_set<std::uint64_t> shared_groups_;                   ///< those that stand with another prompt too
   long differing_ = 0;  ///< rows whose tokens have different advantages
-  std::string content_;  ///< of the row before, whose beginning the next one of a group shares
   std::vector<std::size_t> common_;
   struct Waiting {
     DumpRow row;
     std::vector<double> rewards;
+    std::string content;
   };
   std::vector<Waiting> waiting_;  ///< rows of a text whose groups are found at its end
   void add_waiting(const TextView& text);
@@ -180,6 +186,19 @@ bool FlatReader::State::add_row(const Source& source, ScoreTexts& scores, CsvErr
   const DumpCell* const prompt = at(prompt_at);
   const bool by_content = format == RolloutFormat::nemo_rl && group == nullptr;
   if (prompt && prompt->kind != Kind::absent && format != RolloutFormat::nemo_rl) row.prompt = id(*prompt, prompt_at);
+  if (group && prompt && row.group != 0 && format != RolloutFormat::nemo_rl) {  // numbers of groups may begin anew with each prompt
+    const std::uint64_t step_group = hash_of({reinterpret_cast<const char*>(&row.step), sizeof row.step}, row.group);
+    row.group = hash_of(row.prompt, row.group);
+    if (prompt_of_group_.try_emplace(step_group, row.group).first->second != row.group) shared_groups_.insert(step_group);
+  }
+  if (source.field[run_at] != no_column)
+    if (const DumpCell* run = source.cell(source.field[run_at]); run != nullptr && !run->text.empty() && !runs_) {
+      if (run_.empty()) run_ = run->text;
+      if (runs_ = run->text != run_; runs_) {
+        const CellPlace at = source.place(source.field[run_at]);
+        errors.add(at.line, at.column, fmt::format("{} {}, and rows before are of {}: one training is read at a time; of an export, `export --only` keeps one run", columns_.field[run_at], shown_cell(run->text), shown_cell(run_)));
+      }
+    }
   if (source.field[uid_at] != no_column)
     if (const DumpCell* uid = source.cell(source.field[uid_at]); uid != nullptr && !uid->text.empty()) {
       const auto rollout = rollout_of(uid->text);
@@ -211,9 +230,8 @@ bool FlatReader::State::add_row(const Source& source, ScoreTexts& scores, CsvErr
   }
   if (errors.size() > before) return false;
   if (!by_content) return rows.add(row, rewards_), true;
-  if (!waiting_.empty()) common_.push_back(common_beginning(content_, prompt->text));
-  content_ = prompt->text;
-  waiting_.push_back({row, rewards_});
+  if (!waiting_.empty()) common_.push_back(common_beginning(waiting_.back().content, prompt->text));
+  waiting_.push_back({row, rewards_, prompt->text});
   return true;
 }
 
@@ -225,12 +243,18 @@ void FlatReader::State::add_waiting(const TextView& text) {
     fail(Exit::bad_input, "{}:1:1: error: where a prompt's rows begin cannot be told: by their common beginnings the groups would have different sizes{}", text.name,
          by.empty() ? "" : fmt::format("; {} says how many completions a group has", by == "--" ? "--group-size" : fmt::format("{}group_size", by)));
   }
-  for (std::size_t i = 0; i < waiting_.size(); ++i) {
-    const std::string prompt = fmt::format("{}/{}", waiting_[i].row.step, i / size + 1);
-    waiting_[i].row.prompt = prompt;
-    rows.add(waiting_[i].row, waiting_[i].rewards);
+  for (std::size_t from = 0; from < waiting_.size(); from += size) {
+    const std::size_t end = std::min(from + size, waiting_.size());
+    std::size_t shared = waiting_[from].content.size();  // by all rows of the group
+    for (std::size_t i = from + 1; i < end; ++i) shared = std::min(shared, common_[i - 1]);
+    const std::string prompt = id_of(std::string_view(waiting_[from].content).substr(0, shared));
+    for (std::size_t i = from; i < end; ++i) {
+      waiting_[i].row.prompt = prompt;
+      waiting_[i].row.group = from + 1;  // a prompt may stand in a step twice
+      rows.add(waiting_[i].row, waiting_[i].rewards);
+    }
   }
-  waiting_.clear(), common_.clear(), content_.clear();
+  waiting_.clear(), common_.clear();
 }
 
 void FlatReader::State::begin(const TextView& text, const std::vector<std::string>& names, long line, CsvErrors& errors) {
@@ -270,7 +294,7 @@ void FlatReader::State::read_json(const TextView& text) {
         if (columns_.field[f].empty()) continue;
         const unsigned use = f == completion_at ? (columns_.field[length_at].empty() ? kept_words : 0u) | (format == RolloutFormat::trl ? kept_hash : 0u)
                              : f == prompt_at && format == RolloutFormat::nemo_rl ? kept_text | kept_inside
-                             : f == prompt_at || f == group_at || f == uid_at ? kept_text | kept_digits | kept_hash
+                             : f == prompt_at || f == group_at || f == uid_at || f == run_at ? kept_text | kept_digits | kept_hash
                                                                                : kept_text | (plain_ ? 0u : kept_digits);
         source.field[f] = objects.slot(columns_.field[f], use);
       }
@@ -371,7 +395,9 @@ Rollouts FlatReader::State::finish() {
       rows.out.warnings.push_back(fmt::format("steps {} have the same prompts in the same order: TRL writes evaluations into files of the same name; if they are such, convert the files of the other steps alone", steps));
   }
   if (differing_ > 0) rows.note(fmt::format("{} whose tokens have different advantages: the first other than 0 is read", counted(differing_, "row")));
-  if (format == RolloutFormat::nemo_rl && columns_.field[group_at].empty()) rows.note("groups are found by the common beginning of their rows");
+  if (format == RolloutFormat::nemo_rl && columns_.field[group_at].empty()) rows.note("groups and prompts are found by the common beginning of rows");
+  if (!shared_groups_.empty())
+    rows.note(fmt::format("{} of groups with several prompts in a step: each prompt is a group of its own; {}prompt none reads the ids alone", counted(shared_groups_.size(), "id"), rows.how.scores.columns.named_by));
   return rows.finish();
 }
 
