@@ -342,6 +342,22 @@ for name, change in (("doubles", float), ("floats", single)):
         rows = [json.loads(line) for line in call("rollouts", "estimate", "round.jsonl", "--estimator", "rank-grpo", *flags).splitlines()]
         near([abs(row["advantage"]) for row in rows if row["prompt"] == "p0"], [0] * 12, f"{name} {flags}: no rank differs")
 
+# --- large rewards do not cancel; two groups of one prompt stay two; the row without a length is named
+write("huge.jsonl", [{"step": s, "prompt": f"p{p}", "reward": 9e8 + (p + i) % 4} for s in range(3) for p in range(4) for i in range(3)])
+write("small.jsonl", [{"step": s, "prompt": f"p{p}", "reward": (p + i) % 4} for s in range(3) for p in range(4) for i in range(3)])
+huge, small = (json.loads(call("rollouts", "analyze", f"{name}.jsonl", "--json", "--estimator", "reinforce"))["all"] for name in ("huge", "small"))
+near(huge["sd_between"]["value"], small["sd_between"]["value"], "sd between of large rewards", 1e-6)
+write("twice.jsonl", [{"step": 1, "prompt": "p", "group": g, "reward": r} for g in "xy" for r in (1, 2, 3, 3)[:3 + (g == "y")]])
+for end in ("jsonl", "csv"):
+    call("rollouts", "estimate", "twice.jsonl", "--estimator", "grpo", "-o", f"again.{end}")
+    again = json.loads(call("rollouts", "analyze", f"again.{end}", "--json"))
+    check(again["all"]["groups"] == 2 and again["logged"]["fits"][0]["fitting"] == 2, f"two groups of one prompt, {end}: {again['all']}")
+write("short.jsonl", [{"step": 1, "prompt": "p", "reward": r, "length": n} for r, n in ((1, 5), (2, None), (3, 4))])
+call("rollouts", "estimate", "short.jsonl", "--estimator", "opo", code=8, words="short.jsonl:2:1: error: opo needs the length of every completion, 1 or more; that of this one is missing")
+call("rollouts", "analyze", "short.jsonl", "--estimator", "opo", code=8, words="short.jsonl:2:1: error: opo needs")
+call("rollouts", "estimate", "short.jsonl", "--estimator", "grpo", "--whiten", "token", code=8, words="short.jsonl:2:1: error: whitening over tokens needs")
+call("rollouts", "analyze", "twice.jsonl", "--reward-weights", "1,2", code=2, words="2 weights, but 1 column")
+
 # --- dumps at the edge: all rewards equal, groups of one, real rewards without levels
 write("equal.jsonl", [{"step": s, "prompt": f"p{p}", "reward": 3.5} for s in range(4) for p in range(3) for _ in range(4)])
 found = json.loads(call("rollouts", "analyze", "equal.jsonl", "--json"))
