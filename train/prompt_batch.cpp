@@ -11,6 +11,7 @@
 #include "estimators/group/entries.hpp"
 #include "kernels/random.hpp"
 #include "kernels/system/fail.hpp"
+#include "train/whiten_choice.hpp"
 
 namespace odrpo {
 
@@ -51,16 +52,20 @@ void PromptOrder::choose(const RandomStages& random, std::uint64_t key, int t, s
   std::copy(first, first + batch_, prompt);
 }
 
-Whitening whitening_of(const RunSpec& spec) {
-  if (answers_are_final(spec.estimator)) return {};
-  switch (spec.learn.whiten) {
+Whitening whitening_of(Whiten whiten, int ddof, double eps, const EstimatorConfig& estimator) {
+  switch (whiten) {
     case Whiten::none: break;
-    case Whiten::response: return {true, WhitenScale::added, spec.learn.whiten_ddof, spec.learn.whiten_eps};
-    case Whiten::scale: return {true, WhitenScale::added, spec.learn.whiten_ddof, spec.learn.whiten_eps, WhitenUnit::response, false};
-    case Whiten::token: return {true, WhitenScale::added, spec.learn.whiten_ddof, spec.learn.whiten_eps, WhitenUnit::token};
-    case Whiten::compat: return whitening_after(spec.estimator);
+    case Whiten::response: return {true, WhitenScale::added, ddof, eps};
+    case Whiten::scale: return {true, WhitenScale::added, ddof, eps, WhitenUnit::response, false};
+    case Whiten::token: return {true, WhitenScale::added, ddof, eps, WhitenUnit::token};
+    case Whiten::compat: return whitening_after(estimator);
   }
   return {};
+}
+
+Whitening whitening_of(const RunSpec& spec) {
+  if (answers_are_final(spec.estimator)) return {};
+  return whitening_of(spec.learn.whiten, spec.learn.whiten_ddof, spec.learn.whiten_eps, spec.estimator);
 }
 
 RewardBatch make_rewards(const RunSpec& spec, const BatchEstimator& estimator, const PosteriorTables& posterior) {

@@ -13,6 +13,7 @@
 #include "results/scores/csv.hpp"
 #include "train/rollouts/advantages.hpp"
 #include "train/rollouts/rollout_analysis.hpp"
+#include "train/whiten_choice.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -43,21 +44,11 @@ class Rows {
   std::optional<OutputFile> file_;
 };
 
-Whitening whitening_of_word(Whiten whiten, const EstimatorConfig& config) {
-  switch (whiten) {
-    case Whiten::none: break;
-    case Whiten::response: return {true, WhitenScale::added, 0, 0};
-    case Whiten::token: return {true, WhitenScale::added, 0, 0, WhitenUnit::token};
-    case Whiten::scale: return {true, WhitenScale::added, 0, 0, WhitenUnit::response, false};
-    case Whiten::compat: return whitening_after(config);
-  }
-  return {};
-}
-
 /// Advantages [rows] before whitening, of an estimator that needs no judge.
 std::vector<double> estimated(const RolloutInput& in, const EstimatorConfig& config) {
   GroupAdvantages make(config, in.rewards.scale, largest_group(in.rollouts));
   const std::span<const double> reward = in.rewards.read_by(config);
+  if (row_of(config.form).reads == Reads::lengths) need_lengths(in.rollouts, reward, 1, estimator_word(config));
   std::vector<double> out(reward.size(), 0.0);
   for (const auto& [from, to] : steps_of(in.rollouts)) make.step(std::span(in.rollouts.groups).subspan(from, to - from), reward, in.rollouts.length, out);
   return out;
@@ -65,9 +56,10 @@ std::vector<double> estimated(const RolloutInput& in, const EstimatorConfig& con
 
 /// Whitens the advantages of each step in place.
 void whiten_steps(const RolloutInput& in, const EstimatorConfig& config, Whiten whiten, std::vector<double>& out) {
-  const Whitening whitening = whitening_of_word(whiten, config);
+  const Whitening whitening = whitening_of(whiten, 0, 0, config);
   if (!whitening.on) return;
   const std::span<const double> reward = config.posterior ? std::span<const double>(in.rewards.reward) : in.rewards.read_by(config);
+  if (whitening.unit == WhitenUnit::token) need_lengths(in.rollouts, reward, 0, "whitening over tokens");
   for (const auto& [from, to] : steps_of(in.rollouts)) {
     const auto groups = std::span(in.rollouts.groups).subspan(from, to - from);
     const auto [begin, rows] = rows_of(groups);
@@ -83,22 +75,23 @@ void write_rows(const RolloutInput& in, const std::vector<std::string>& names, c
   const Rollouts& r = in.rollouts;
   const bool logged = !r.advantage.empty();
   if (csv) {
-    out.text = "file,line,step,prompt,row,reward";
+    out.text = "file,line,step,prompt,group,row,reward";
     for (const std::string& name : names) out.text += ',' + csv_field(name);
     out.text += logged ? ",logged\n" : "\n";
   }
   std::vector<std::string> files, keys;
   for (const std::string& file : r.files) files.push_back(csv ? csv_field(printable_line(file)) : json_field(file));
   for (const std::string& name : names) keys.push_back(json_field(name));
-  for (const RolloutGroup& g : r.groups) {
+  for (std::size_t n = 0; n < r.groups.size(); ++n) {
+    const RolloutGroup& g = r.groups[n];
     const std::string& id = r.prompts[g.prompt];
     const std::string prompt = csv ? csv_field(printable(id)) : json_field(id);
     for (std::uint32_t i = 0; i < g.count; ++i) {
       const std::size_t row = g.first + i;
       const RowPlace& at = r.place[row];
       auto to = std::back_inserter(out.text);
-      if (csv) fmt::format_to(to, "{},{},{},{},{},{}", files[at.file], at.line, g.step, prompt, i, exact_text(in.rewards.reward[row]));
-      else fmt::format_to(to, R"({{"file":{},"line":{},"step":{},"prompt":{},"row":{},"reward":{})", files[at.file], at.line, g.step, prompt, i, json_value(in.rewards.reward[row]));
+      if (csv) fmt::format_to(to, "{},{},{},{},{},{},{}", files[at.file], at.line, g.step, prompt, n + 1, i, exact_text(in.rewards.reward[row]));
+      else fmt::format_to(to, R"({{"file":{},"line":{},"step":{},"prompt":{},"group":{},"row":{},"reward":{})", files[at.file], at.line, g.step, prompt, n + 1, i, json_value(in.rewards.reward[row]));
       for (std::size_t c = 0; c < columns.size(); ++c) {
         if (csv) fmt::format_to(to, ",{}", columns[c][row] + 0.0);
         else fmt::format_to(to, ",{}:{}", keys[c], columns[c][row] + 0.0);  // no -0

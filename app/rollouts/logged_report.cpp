@@ -57,22 +57,24 @@ PageTable logged_table(const RolloutReport& r) {
     return t;
   }
   const LoggedFit& best = logged.fits[0];
-  if (best.fitting == 0)
-    t.legend.push_back(fmt::format("logged advantages: no convention fits any of {}; the nearest, by the mean relative difference, is {}; largest difference {:.3g}", counted(best.groups, "group"),
+  const std::string equal = best.equal > 0 ? fmt::format("; and {} of {} whose rewards are equal", best.equal_fitting, counted(best.equal, "group")) : "";
+  if (best.all_fitting() == 0)
+    t.legend.push_back(fmt::format("logged advantages: no convention fits any of {}; the nearest, by the mean relative difference, is {}; largest difference {:.3g}", counted(best.groups + best.equal, "group"),
                                    convention_text(best.convention), best.largest));
   else
-    t.legend.push_back(fmt::format("logged advantages: {} of {} fit {}; largest difference {:.2g}", best.fitting, counted(best.groups, "group"), convention_text(best.convention), best.largest));
-  if (best.fitting > 0 && logged.fits.size() > 1) t.legend.push_back("cannot be told apart on these groups: " + others_text(logged.fits));
+    t.legend.push_back(fmt::format("logged advantages: {} of {} fit {}{}; largest difference {:.2g}", best.fitting, counted(best.groups, "group"), convention_text(best.convention), equal, best.largest));
+  if (best.all_fitting() > 0 && logged.fits.size() > 1) t.legend.push_back("cannot be told apart on these groups: " + others_text(logged.fits));
   if (logged.found) t.legend.push_back(fmt::format("weights of the rewards, found from the advantages up to a factor: {}; solved: {:.6g}", fmt::join(logged.weights, ", "), fmt::join(logged.exact, ", ")));
-  if (best.fitting > 0 && !best.others.empty()) {
+  if (best.all_fitting() > 0 && !best.others.empty()) {
     t.rows.push_back({"does not fit", "step", "prompt", "rows"});
     for (std::size_t i = 0; i < std::min(best.others.size(), most_groups_listed); ++i) {
       const RolloutGroup& g = in.groups[best.others[i]];
       t.rows.push_back({place_text(in, g.first), fmt::format("{}", g.step), shortened(printable_line(in.prompts[g.prompt]), 24), fmt::format("{}", g.count)});
     }
-    if (best.groups - best.fitting > static_cast<std::int64_t>(most_groups_listed)) t.legend.push_back(fmt::format("{} more groups do not fit: --json has up to {}", best.groups - best.fitting - static_cast<std::int64_t>(most_groups_listed), LoggedFit::most_listed));
+    const std::int64_t unlisted = best.groups + best.equal - best.all_fitting() - static_cast<std::int64_t>(most_groups_listed);
+    if (unlisted > 0) t.legend.push_back(fmt::format("{} more groups do not fit: --json has up to {}", unlisted, LoggedFit::most_listed));
   }
-  t.legend.push_back("a group fits if all its advantages differ by at most 1e-6 of the largest (at least 1) and what rewards lose as floats");
+  t.legend.push_back("a group fits if all its advantages differ by at most 1e-6 of the largest (at least 1) and what rewards lose as floats; where rewards are equal, by 1e-6, or all by the same rounding of their mean");
   return t;
 }
 
@@ -92,6 +94,8 @@ Json logged_json(const RolloutReport& r) {
                            {"whitening", whitening},
                            {"groups", fit.groups},
                            {"fitting", fit.fitting},
+                           {"equal_groups", fit.equal},
+                           {"equal_fitting", fit.equal_fitting},
                            {"largest_difference", fit.largest},
                            {"text", convention_text(fit.convention)}});
   }

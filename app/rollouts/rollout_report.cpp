@@ -15,12 +15,13 @@ namespace odrpo::app {
 namespace {
 
 constexpr std::size_t most_level_rows = 12, level_bands = 10;
+constexpr double most_fixed = 1e5;  // larger numbers have no fixed decimals
 
-std::string value(double x, int decimals) { return std::fabs(x) < 1e5 ? fixed_text(x, decimals) : fmt::format("{:.3g}", x); }
+std::string value(double x, int decimals) { return std::fabs(x) < most_fixed ? fixed_text(x, decimals) : fmt::format("{:.6g}", x); }
 std::string with_interval(const Estimate& e, int decimals, double times = 1) {
   if (std::isnan(e.value)) return "n/a";
   const std::string text = value(times * e.value, decimals);
-  return std::isnan(e.lo) ? text : text + ' ' + interval_text(times * e.lo, times * e.hi, decimals);
+  return std::isnan(e.lo) ? text : fmt::format("{} [{}, {}]", text, value(times * e.lo, decimals), value(times * e.hi, decimals));
 }
 std::string percents_of(const Estimate& e) { return with_interval(e, 1, 100); }
 std::string step_range(const PeriodCounts& p) { return p.first_step == p.last_step ? fmt::format("{}", p.first_step) : fmt::format("{}..{}", p.first_step, p.last_step); }
@@ -37,8 +38,7 @@ std::string half_intervals(const std::vector<Estimate>& list, int decimals, doub
 }
 
 PageTable training_table(const RolloutAnalysis& a) {
-  PageTable t{"training", {{"steps", "steps", "groups", "rows", "missing", "mean reward", "sd within", "sd between"}}, {}};
-  t.rows[0][0] = "training, steps", t.rows[0][1] = "number";
+  PageTable t{"training", {{"training, steps", "number", "groups", "rows", "missing", "mean reward", "sd within", "sd between"}}, {}};
   for (std::size_t p = 0; p < a.periods.size(); ++p) {
     const PeriodCounts& n = a.periods[p];
     const auto& s = a.statistics.period[p];

@@ -16,6 +16,10 @@
 
 namespace odrpo {
 
+/// FNV-1a, as id_of() writes it; `hash` continues another one.
+inline constexpr std::uint64_t empty_hash = 0xcbf29ce484222325u;
+std::uint64_t hash_of(std::string_view text, std::uint64_t hash = empty_hash);
+
 // One row as text.
 
 // Names the columns of a file of scores, and says how a user may name others.

@@ -116,9 +116,7 @@ std::string score_of(const Json& json) {
 }
 
 std::string id_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return fmt::format("t{:016x}", hash);
+  return fmt::format("t{:016x}", hash_of(text));
 }
 
 std::optional<std::pair<std::string, long>> rollout_of(const std::string& uid) {

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "estimators/batch_forms.hpp"
-#include "estimators/definition.hpp"
 #include "estimators/level_formulas.hpp"
 #include "estimators/level_values.hpp"
 #include "kernels/shared/failure.hpp"
@@ -59,14 +58,12 @@ double GroupAdvantages::worth(double reward) const {
   return level;
 }
 
-void GroupAdvantages::group(std::span<const double> rewards, std::span<double> out, double floor) {
+void GroupAdvantages::group(std::span<const double> rewards, std::span<double> out) {
   if (!estimator_) fail(Exit::limits, "{} reads {} and cannot estimate one group", estimator_word(config_), beside_group(config_.form));
   std::size_t n = 0;
   for (const double r : rewards)
     if (is_present(r)) seen_[n++] = worth(r);
-  const std::span<const double> seen(seen_.data(), n);
-  if (n > 0 && floor != 0) advantages(config_, std::max(1, static_cast<int>(scale_.size())), seen, no_median, std::span(advantage_).first(n), floor);
-  else if (n > 0) estimator_->one(seen_.data(), static_cast<int>(n), advantage_.data());
+  if (n > 0) estimator_->one(seen_.data(), static_cast<int>(n), advantage_.data());
   n = 0;
   for (std::size_t i = 0; i < rewards.size(); ++i) out[i] = is_present(rewards[i]) ? advantage_[n++] : 0.0;
 }

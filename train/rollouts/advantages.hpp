@@ -24,9 +24,9 @@ class GroupAdvantages {
   /// compat_refusal() or formula_refusal() refuses.
   GroupAdvantages(const EstimatorConfig& config, std::span<const double> scale, int largest);
 
-  /// Sets out[n] to the advantages of one group. `floor`: floor_squared() of a posterior estimator's form. Throws Failure `limits` for a form that
-  /// reads more than its group, and for a reward off the scale of a form of levels.
-  void group(std::span<const double> rewards, std::span<double> out, double floor = 0);
+  /// Sets out[n] to the advantages of one group. Throws Failure `limits` for a form that reads more than its group, and for a reward off the scale of a form
+  /// of levels.
+  void group(std::span<const double> rewards, std::span<double> out);
 
   /// Sets the advantages of the groups of one step. rewards, length and out: [rows] of the dump, which the groups index. `length` is read by forms
   /// that read lengths alone, and may be empty for others. Failures as group(), and for a length that is missing or below 1.

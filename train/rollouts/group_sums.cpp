@@ -68,7 +68,7 @@ void GroupSums::add(const RolloutGroup& group, std::size_t period, std::span<dou
   if (present_.empty()) return;
   const double total = std::accumulate(present_.begin(), present_.end(), 0.0), mean = total / n;
   sum(PeriodSum::reward) += total;
-  sum(PeriodSum::groups) += 1, sum(PeriodSum::mean) += mean, sum(PeriodSum::mean_square) += mean * mean;
+  sum(PeriodSum::groups) += 1, sum(PeriodSum::mean) += mean - rewards_.least, sum(PeriodSum::mean_square) += (mean - rewards_.least) * (mean - rewards_.least);
   step.rows += static_cast<std::int64_t>(present_.size()), step.mean += total;
   const double low = rewards_.scale.empty() ? rewards_.least : rewards_.scale.front(), high = rewards_.scale.empty() ? rewards_.most : rewards_.scale.back();
   const double difficulty = high > low ? (mean - low) / (high - low) : 0;

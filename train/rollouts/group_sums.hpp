@@ -13,7 +13,7 @@ namespace odrpo {
 /// Sums of one part of the training.
 enum class PeriodSum : std::size_t {
   rows, present, reward,                                     // rows, those with a reward, their sum
-  groups, mean, mean_square,                                 // groups with a reward, sums of their means and of the squares of these
+  groups, mean, mean_square,                                 // groups with a reward, sums of their means less the least reward and of the squares of these
   compared, dead, squares, freedom, dead_levels, levels,     // groups of two or more
   of_three, outlier_high, outlier_low,
   length_reward, length_length, reward_reward,               // sums of products within groups, of rows with a length

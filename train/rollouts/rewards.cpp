@@ -59,6 +59,16 @@ std::string place_text(const Rollouts& rollouts, std::size_t row) {
   return fmt::format("{}:{}", printable_line(rollouts.files[at.file]), at.line);
 }
 
+void need_lengths(const Rollouts& rollouts, std::span<const double> reward, double least, std::string_view what) {
+  if (rollouts.length.empty()) fail(Exit::limits, "{} needs the length of every completion, and the dump has none", what);
+  for (std::size_t row = 0; row < reward.size(); ++row) {
+    if (!is_there_reward(reward[row]) || rollouts.length[row] >= least) continue;
+    const bool missing = rollouts.length[row] != rollouts.length[row];
+    throw Failure(Exit::bad_input, fmt::format("{}:1: error: {} needs the length of every completion, {} or more; that of this one is {}", place_text(rollouts, row), what, least,
+                                               missing ? "missing" : fmt::format("{}", rollouts.length[row])));
+  }
+}
+
 RolloutRewards rewards_of(const Rollouts& rollouts, std::span<const double> weights, const ScaleChoice& choice) {
   RolloutRewards r;
   r.weights.assign(weights.begin(), weights.end());

@@ -2,6 +2,7 @@
 #pragma once
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "estimators/estimator.hpp"
@@ -34,6 +35,9 @@ struct RolloutRewards {
 /// Sums the columns with these weights [columns] and finds the scale. An irregular set of rewards (no grid of at most most_levels) is a scale only if
 /// each of its values occurs four times on average. Failure bad_input, with the place, for a reward off a stated scale or beyond most_level_value; limits if no reward is there.
 RolloutRewards rewards_of(const Rollouts& rollouts, std::span<const double> weights, const ScaleChoice& choice);
+
+/// Failure bad_input, with the place, for a row with a reward whose length is missing or below `least`; limits if the dump has no lengths. `what`: needs them.
+void need_lengths(const Rollouts& rollouts, std::span<const double> reward, double least, std::string_view what);
 
 /// "FILE:LINE" of a row.
 std::string place_text(const Rollouts& rollouts, std::size_t row);

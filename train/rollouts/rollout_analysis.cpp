@@ -46,7 +46,7 @@ struct Compared {
         continue;
       }
       try {
-        if (row_of(o.estimators[e].form).reads == Reads::lengths && rollouts.length.empty()) throw Failure(Exit::limits, o.texts[e] + " needs the length of every completion, and the dump has none");
+        if (row_of(o.estimators[e].form).reads == Reads::lengths) need_lengths(rollouts, rewards.reward, 1, o.texts[e]);
         made.push_back({GroupAdvantages(o.estimators[e], rewards.scale, largest), convention_of(o.estimators[e]), kept.size()});
         kept.push_back(o.estimators[e]);
         a.estimators.push_back(o.texts[e]);

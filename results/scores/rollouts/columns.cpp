@@ -18,7 +18,7 @@ struct Profile {
 
 const Profile& profile_of(RolloutFormat format) {
   static const Profile tables{RolloutFormat::json,
-                              {{"step", "global_step"}, {"prompt_id", "prompt"}, {"group", "group_id"}, {"advantage"}, {"length", "tokens"}, {}, {"response", "completion", "output"}},
+                              {{"step", "global_step"}, {"prompt_id", "prompt"}, {"group", "group_id"}, {"advantage"}, {"length", "tokens"}, {}, {"response", "completion", "output"}, {"run"}},
                               {"reward", "score"}};
   static const Profile profiles[] = {
       {RolloutFormat::verl, {{"step"}, {"input"}, {}, {}, {}, {"uid", "request_id"}, {"output"}}, {"score"}},
@@ -60,6 +60,7 @@ DumpColumns find_columns(RolloutFormat format, const RolloutReading& how, const 
     const auto usual = std::find_if(profile.names[f].begin(), profile.names[f].end(), stands);
     if (usual != profile.names[f].end()) found.field[f] = *usual;
   }
+  if (std::find(found.field, found.field + run_at, found.field[run_at]) != found.field + run_at) found.field[run_at].clear();  // the user reads it as another field
   if (found.field[prompt_at].empty() && found.field[group_at].empty()) lacks(profile.names[prompt_at].front(), hint("prompt"));
   const auto is_field = [&](const std::string& name) { return std::find(std::begin(found.field), std::end(found.field), name) != std::end(found.field); };
   const auto add_once = [&](const std::string& name) {

@@ -9,7 +9,7 @@
 namespace odrpo {
 
 /// Fields of a row beside its rewards.
-enum DumpField : std::size_t { step_at, prompt_at, group_at, advantage_at, length_at, uid_at, completion_at, dump_fields };
+enum DumpField : std::size_t { step_at, prompt_at, group_at, advantage_at, length_at, uid_at, completion_at, run_at, dump_fields };
 
 /// Columns of the fields and of the rewards, by name; "" = none.
 struct DumpColumns {

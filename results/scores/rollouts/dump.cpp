@@ -204,11 +204,11 @@ std::string DumpRows::steps_with_equal_prompts() const {
   std::map<std::uint64_t, std::vector<std::int64_t>> steps;  // by the hash of their prompts
   std::size_t all = 0;
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end, ++all) {
-    std::uint64_t hash = 0xcbf29ce484222325u;
+    std::uint64_t hash = empty_hash;
     bool several = false;
     for (; end < order.size() && step_[order[end]] == step_[order[begin]]; ++end) {
       several = several || prompt_[order[end]] != prompt_[order[begin]];
-      hash = (hash ^ prompt_[order[end]]) * 0x100000001b3u;
+      hash = hash_of({reinterpret_cast<const char*>(&prompt_[order[end]]), sizeof(std::uint32_t)}, hash);
     }
     if (several) steps[hash].push_back(step_[order[begin]]);
   }
@@ -231,7 +231,7 @@ Rollouts DumpRows::finish() {
   if (std::all_of(out.rewards.begin(), out.rewards.end(), [](double r) { return std::isnan(r); }))
     fail(Exit::bad_input, "{}:1:1: error: no row has a reward", out.files.front());
   if (!out.weights.empty() && out.weights.size() != out.columns())
-    fail(Exit::bad_input, "{}: {}, but {} of rewards: {}", out.files.front(), counted(out.weights.size(), "weight"), counted(out.columns(), "column"),
+    fail(Exit::usage, "{}: {}, but {} of rewards: {}", out.files.front(), counted(out.weights.size(), "weight"), counted(out.columns(), "column"),
          names_text(out.reward_names));
   const std::vector<std::uint32_t> order = by_step();
   // numbers of groups in the order in which steps meet them

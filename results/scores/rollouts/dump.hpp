@@ -52,7 +52,7 @@ class DumpRows {
   std::string steps_with_equal_prompts() const;
 
   /// Puts rows into groups by step. Rows of one prompt in one step are several groups where their number is a multiple of the size of groups.
-  /// Failure bad_input where no row has a reward, or where there is a weight for each of another number of columns.
+  /// Failure bad_input where no row has a reward; usage where the weights are of another number of columns.
   Rollouts finish();
 
  private:

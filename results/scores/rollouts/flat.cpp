@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <memory>
 #include <utility>
 
@@ -12,53 +11,10 @@
 #include "kernels/system/fail.hpp"
 #include "kernels/system/text.hpp"
 #include "results/scores/cell_text.hpp"
-#include "results/scores/rollouts/columns.hpp"
-#include "results/scores/rollouts/json_cells.hpp"
-#include "results/scores/rollouts/readers.hpp"
-#include "results/scores/score_texts.hpp"
+#include "results/scores/rollouts/flat_state.hpp"
 #include "results/scores/tool_text.hpp"
 
 namespace odrpo {
-
-/// What a reader keeps between the texts of a training.
-class FlatReader::State {
- public:
-  State(RolloutFormat format, DumpRows& rows) : rows(rows), format(format), plain_(rows.how.scores.missing.empty() && rows.how.scores.map.empty() && rows.how.scores.parse == nullptr) {}
-  void read_json(const TextView& text);
-  void read_table(const TextView& text);
-  void begin(const TextView& text, const std::vector<std::string>& names, long line, CsvErrors& errors);
-  DumpRows& rows;
-  const RolloutFormat format;
-  Rollouts finish();
-
- private:
-  std::vector<bool> numbers, fractions, texts;  ///< [columns] does a column of rewards hold numbers, those with a point, other values?
-  template <class Source>
-  bool add_row(const Source& source, ScoreTexts& scores, CsvErrors& errors);
-  /// `place` gives the cell's place, which only a mistake needs.
-  template <class Place>
-  std::int64_t step_of(const DumpCell& cell, const Place& place, CsvErrors& errors) const;
-  /// Adds a mistake where another file has the step, of a trainer that writes a file for each.
-  void check_step(std::int64_t step, long line, CsvErrors& errors);
-  template <class Place>
-  double number_in(const std::string& name, const DumpCell& cell, const Place& place, ScoreTexts& scores, CsvErrors& errors, bool reward) const;
-  bool plain_;      ///< a number is its own score
-  bool all_ = false;  ///< every column of numbers is a reward
-  DumpColumns columns_;
-  std::map<std::int64_t, std::uint32_t> file_of_step_;
-  std::pair<std::int64_t, std::uint32_t> last_step_{0, static_cast<std::uint32_t>(-1)};
-  std::int64_t file_step_ = 0;  ///< of rows without a column of steps
-  std::vector<double> rewards_;
-  long differing_ = 0;  ///< rows whose tokens have different advantages
-  std::string content_;  ///< of the row before, whose beginning the next one of a group shares
-  std::vector<std::size_t> common_;
-  struct Waiting {
-    DumpRow row;
-    std::vector<double> rewards;
-  };
-  std::vector<Waiting> waiting_;  ///< rows of a text whose groups are found at its end
-  void add_waiting(const TextView& text);
-};
 
 namespace {
 
@@ -96,15 +52,6 @@ constexpr std::size_t no_column = static_cast<std::size_t>(-1);
 constexpr std::size_t longest_id = 40;  ///< bytes of a line that is its own id
 
 }  // namespace
-
-void FlatReader::State::check_step(std::int64_t step, long line, CsvErrors& errors) {
-  if (format < RolloutFormat::verl || format > RolloutFormat::nemo_rl) return;  // a file may be a part of a step
-  const auto file = static_cast<std::uint32_t>(rows.out.files.size() - 1);
-  if (last_step_ == std::pair(step, file)) return;
-  last_step_ = {step, file};
-  const auto [at, is_new] = file_of_step_.try_emplace(step, file);
-  if (!is_new && at->second != file) errors.add(line, 1, fmt::format("step {} stands in {} too: files of one training are read together", step, rows.out.files[at->second]));
-}
 
 template <class Place>
 std::int64_t FlatReader::State::step_of(const DumpCell& cell, const Place& place, CsvErrors& errors) const {
@@ -180,6 +127,19 @@ bool FlatReader::State::add_row(const Source& source, ScoreTexts& scores, CsvErr
   const DumpCell* const prompt = at(prompt_at);
   const bool by_content = format == RolloutFormat::nemo_rl && group == nullptr;
   if (prompt && prompt->kind != Kind::absent && format != RolloutFormat::nemo_rl) row.prompt = id(*prompt, prompt_at);
+  if (group && prompt && row.group != 0 && format != RolloutFormat::nemo_rl) {  // numbers of groups may begin anew with each prompt
+    const std::uint64_t step_group = hash_of({reinterpret_cast<const char*>(&row.step), sizeof row.step}, row.group);
+    row.group = hash_of(row.prompt, row.group);
+    if (prompt_of_group_.try_emplace(step_group, row.group).first->second != row.group) shared_groups_.insert(step_group);
+  }
+  if (source.field[run_at] != no_column)
+    if (const DumpCell* run = source.cell(source.field[run_at]); run != nullptr && !run->text.empty() && !runs_) {
+      if (run_.empty()) run_ = run->text;
+      if (runs_ = run->text != run_; runs_) {
+        const CellPlace at = source.place(source.field[run_at]);
+        errors.add(at.line, at.column, fmt::format("{} {}, and rows before are of {}: one training is read at a time; of an export, `export --only` keeps one run", columns_.field[run_at], shown_cell(run->text), shown_cell(run_)));
+      }
+    }
   if (source.field[uid_at] != no_column)
     if (const DumpCell* uid = source.cell(source.field[uid_at]); uid != nullptr && !uid->text.empty()) {
       const auto rollout = rollout_of(uid->text);
@@ -211,46 +171,9 @@ bool FlatReader::State::add_row(const Source& source, ScoreTexts& scores, CsvErr
   }
   if (errors.size() > before) return false;
   if (!by_content) return rows.add(row, rewards_), true;
-  if (!waiting_.empty()) common_.push_back(common_beginning(content_, prompt->text));
-  content_ = prompt->text;
-  waiting_.push_back({row, rewards_});
+  if (!waiting_.empty()) common_.push_back(common_beginning(waiting_.back().content, prompt->text));
+  waiting_.push_back({row, rewards_, prompt->text});
   return true;
-}
-
-void FlatReader::State::add_waiting(const TextView& text) {
-  if (waiting_.empty()) return;
-  const std::size_t size = rows.how.group_size > 0 ? static_cast<std::size_t>(rows.how.group_size) : size_by_common_beginning(common_);
-  if (size == 0) {
-    const std::string_view by = rows.how.scores.columns.named_by;
-    fail(Exit::bad_input, "{}:1:1: error: where a prompt's rows begin cannot be told: by their common beginnings the groups would have different sizes{}", text.name,
-         by.empty() ? "" : fmt::format("; {} says how many completions a group has", by == "--" ? "--group-size" : fmt::format("{}group_size", by)));
-  }
-  for (std::size_t i = 0; i < waiting_.size(); ++i) {
-    const std::string prompt = fmt::format("{}/{}", waiting_[i].row.step, i / size + 1);
-    waiting_[i].row.prompt = prompt;
-    rows.add(waiting_[i].row, waiting_[i].rewards);
-  }
-  waiting_.clear(), common_.clear(), content_.clear();
-}
-
-void FlatReader::State::begin(const TextView& text, const std::vector<std::string>& names, long line, CsvErrors& errors) {
-  DumpColumns found = find_columns(format, rows.how, names, line, errors);
-  if (errors.any()) throw Failure(Exit::bad_input, errors.text());
-  if (rows.out.reward_names.empty()) {
-    rows.out.reward_names = found.rewards;
-    all_ = found.all_numbers;
-    numbers.assign(found.rewards.size(), false), texts.assign(found.rewards.size(), false), fractions.assign(found.rewards.size(), false), rewards_.assign(found.rewards.size(), 0);
-  } else if (found.rewards != rows.out.reward_names) {
-    errors.add(line, 1, "its columns of rewards are " + names_text(found.rewards) + ", and those of " + rows.out.files.front() + " are " + names_text(rows.out.reward_names));
-    throw Failure(Exit::bad_input, errors.text());
-  }
-  columns_ = std::move(found);
-  const auto named = step_of_name(text.name);
-  file_step_ = named.value_or(static_cast<std::int64_t>(rows.out.files.size()) - 1);
-  if (columns_.field[step_at].empty() && format != RolloutFormat::nemo_rl && rows.out.files.size() == 1)
-    rows.note(named ? "no column of steps: the number in the name of a file is its step" : "no column of steps: a file is a step");
-  if (!columns_.field[length_at].empty()) rows.out.length_unit = LengthUnit::tokens;
-  else if (!columns_.field[completion_at].empty()) rows.out.length_unit = LengthUnit::words;
 }
 
 void FlatReader::State::read_json(const TextView& text) {
@@ -270,7 +193,7 @@ void FlatReader::State::read_json(const TextView& text) {
         if (columns_.field[f].empty()) continue;
         const unsigned use = f == completion_at ? (columns_.field[length_at].empty() ? kept_words : 0u) | (format == RolloutFormat::trl ? kept_hash : 0u)
                              : f == prompt_at && format == RolloutFormat::nemo_rl ? kept_text | kept_inside
-                             : f == prompt_at || f == group_at || f == uid_at ? kept_text | kept_digits | kept_hash
+                             : f == prompt_at || f == group_at || f == uid_at || f == run_at ? kept_text | kept_digits | kept_hash
                                                                                : kept_text | (plain_ ? 0u : kept_digits);
         source.field[f] = objects.slot(columns_.field[f], use);
       }
@@ -336,43 +259,6 @@ void FlatReader::State::read_table(const TextView& text) {
   if (errors.any()) throw Failure(Exit::bad_input, errors.text());
   if (std::string note = reader.skipped_note(); !note.empty()) rows.note(text.name + ": " + note);
   for (std::string& note : scores.notes()) rows.note(text.name + ": " + note);
-}
-
-Rollouts FlatReader::State::finish() {
-  if (all_) {  // columns of numbers alone are rewards, and those with a point where there are such: a trainer's rewards are real numbers
-    const bool real = std::find(fractions.begin(), fractions.end(), true) != fractions.end();
-    std::string others, whole;
-    std::vector<bool> kept;
-    for (std::size_t c = 0; c < numbers.size(); ++c) {
-      const bool is_number = numbers[c] && !texts[c];
-      kept.push_back(is_number && (fractions[c] || !real));
-      if (!kept[c]) add_item(is_number ? whole : others, shown_cell(rows.out.reward_names[c]));
-    }
-    rows.keep_columns(kept);
-    const std::string_view by = rows.how.scores.columns.named_by;
-    const std::string named = by.empty() ? "" : fmt::format("; {}reward names columns of rewards", by);
-    if (!others.empty()) rows.note(fmt::format("no columns of rewards, since they hold other values than numbers: {}{}", others, named));
-    if (!whole.empty()) rows.note(fmt::format("no columns of rewards, since they hold whole numbers without a point, which log_extra writes: {}{}", whole, named));
-  }
-  if (rows.out.length_unit == LengthUnit::words && std::none_of(rows.out.length.begin(), rows.out.length.end(), [](double words) { return words > 1; }))
-    rows.out.length.clear(), rows.out.length_unit = LengthUnit::none;  // ids of responses
-  const auto left_out = [&](std::size_t n, std::string_view why) {
-    if (n > 0) rows.note(fmt::format("{} left out: {}", counted(n, "row"), why));
-  };
-  if (format == RolloutFormat::verl) {
-    rows.settle_groups();
-    left_out(rows.keep_highest(), "further outputs of a rollout, which repeat its score");
-  }
-  if (format == RolloutFormat::trl) {
-    left_out(rows.drop_early_steps(), "of step 0, an evaluation before the training");
-    left_out(rows.drop_repeated_batches(), "they repeat the batch of the step before, which TRL's log still holds");
-    left_out(rows.drop_other_sizes(), "no whole groups of the training: an evaluation, or what an evaluation left of a batch in TRL's log");
-    if (const std::string steps = rows.steps_with_equal_prompts(); !steps.empty())
-      rows.out.warnings.push_back(fmt::format("steps {} have the same prompts in the same order: TRL writes evaluations into files of the same name; if they are such, convert the files of the other steps alone", steps));
-  }
-  if (differing_ > 0) rows.note(fmt::format("{} whose tokens have different advantages: the first other than 0 is read", counted(differing_, "row")));
-  if (format == RolloutFormat::nemo_rl && columns_.field[group_at].empty()) rows.note("groups are found by the common beginning of their rows");
-  return rows.finish();
 }
 
 FlatReader::FlatReader(RolloutFormat format, DumpRows& rows) : state_(std::make_unique<State>(format, rows)) {}

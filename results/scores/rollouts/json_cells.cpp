@@ -5,11 +5,6 @@
 
 namespace odrpo {
 
-std::uint64_t hash_of(std::string_view text, std::uint64_t hash) {
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
-}
-
 std::uint32_t words_of(std::string_view text) {
   std::uint32_t words = 0;
   bool inside = false;

@@ -34,10 +34,6 @@ struct DumpCell {
   CellPlace place{};           ///< of text with columns; of JSON it is found when it is needed
 };
 
-/// FNV-1a, as id_of() writes it; `hash` continues another one.
-inline constexpr std::uint64_t empty_hash = 0xcbf29ce484222325u;
-std::uint64_t hash_of(std::string_view text, std::uint64_t hash = empty_hash);
-
 /// Words between blanks; a character from U+3000 on counts as a word, since such scripts have no blanks.
 std::uint32_t words_of(std::string_view text);
 

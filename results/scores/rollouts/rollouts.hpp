@@ -62,6 +62,7 @@ struct Rollouts {
   std::size_t rows() const { return place.size(); }
   std::size_t columns() const { return reward_names.size(); }
   /// The reward of each row: the sum over columns of weight times reward. A missing one adds 0 (as TRL's nansum); NaN where all columns are missing.
+  /// Sums that differ by rounding are equal, .1 + .2 and .3 + 0: of doubles, and of several columns as floats.
   /// `weight`: [columns].
   std::vector<double> total(std::span<const double> weight) const;
 };
@@ -79,7 +80,8 @@ struct RolloutReading {
 
 /// Reads the dumps of one training, in the order of the paths; a folder stands for its files. Formats are found by the keys of the first objects. Failure
 /// bad_input with file:line:column for each of up to 20 mistakes, and where files of two formats or of two trainings are mixed; io for a file that cannot be
-/// read. docs/rollouts.md says what is read of each format. At most 60 bytes a row beside the bytes of one file.
+/// read. docs/rollouts.md says what is read of each format. Holds the rows, the bytes of one file, of
+/// NeMo RL also the texts of one file, and of prime-rl the ids of all rows. Failure usage for weights of another number of columns.
 Rollouts read_rollouts(std::span<const std::string> paths, const RolloutReading& how);
 
 /// The same from the bytes of files, in their order.

@@ -2,7 +2,7 @@
 # `rollouts analyze` and `rollouts estimate` against formulas of this script's own, on random dumps: groups of unequal size and of one, missing rewards, ties,
 # several scales; and advantages that trainers logged, whose convention, whitening and weights of rewards must be found.
 # Usage: analyze_test.py PROGRAM tests/golden/verl_advantages.csv tests/results/scores/rollouts/dumps
-import csv, json, math, os, random
+import csv, json, math, os, random, struct
 
 import checks
 from checks import call, check, checked, near
@@ -242,7 +242,7 @@ for column, (word, system) in EXPECTED.items():
     logged = json.loads(call("rollouts", "analyze", "verl.jsonl", "--reward", "score", "--json"))["logged"]
     best = logged["fits"][0]
     names = [(f["estimator"], f["compat"]) for f in logged["fits"]]
-    check((word, system) in names and best["fitting"] == best["groups"] == 12, f"{column}: {best}, {names}")
+    check((word, system) in names and (best["fitting"], best["groups"], best["equal_fitting"], best["equal_groups"]) == (11, 11, 1, 1), f"{column}: {best}, {names}")
     check(best["largest_difference"] < 2e-6, f"{column}: {best}")
     check((best["whitening"] is not None) == (column == "reinforce_plus_plus_baseline"), f"{column}: {best}")
     if column == "reinforce_plus_plus_baseline":
@@ -278,6 +278,45 @@ write("two.jsonl", two_rewards(reinforce_of := (lambda r: reinforce(r, None)), (
 logged = json.loads(call("rollouts", "analyze", "two.jsonl", "--reward", "judge,brevity", "--json"))["logged"]
 near(logged["weights"], [0.3, 0.15], "weights and their factor, of a trainer that divides by nothing")
 check(logged["fits"][0]["fitting"] == 48, f"{logged}")
+
+
+def fit_of(rows, *flags):
+    """The comparison of the rows' advantages, and the best fit: [estimator, system, groups that fit, groups, the same of groups of equal rewards]."""
+    write("two.jsonl", rows)
+    logged = json.loads(call("rollouts", "analyze", "two.jsonl", "--json", "--estimator", "grpo", *flags))["logged"]
+    best = logged["fits"][0]
+    return logged, [best[key] for key in ("estimator", "compat", "fitting", "groups", "equal_fitting", "equal_groups")]
+
+
+# the first weight need not be 1: eps of trl shows the factor
+TWO = ("--reward", "judge,brevity")
+for weights in ((2, 1), (0.5, 0.5), (0.1, 0.2), (0.2, 0.8), (3, -1)):
+    logged, best = fit_of(two_rewards(lambda r: grpo(r, None, 1, 1e-4), weights), *TWO)
+    near(logged["weights"], list(weights), f"weights {weights} found")
+    check(logged["weights_found"] and best == ["grpo", "trl", 48, 48, 0, 0] and logged["notes"] == [], f"{weights}: {best}, {logged['notes']}")
+# columns that others give: their weights cannot be told apart
+for factor, weights in ((1, (1, 1)), (2, (1, 1)), (0.5, (1, 0.3)), (3, (0.4, 0.1))):
+    rows = two_rewards(lambda r: r)
+    for at in range(0, len(rows), 6):
+        for row in rows[at:at + 6]:
+            row["brevity"] = factor * row["judge"] + at
+        made = grpo([weights[0] * row["judge"] + weights[1] * row["brevity"] for row in rows[at:at + 6]], None, 1, 1e-4)
+        for row, m in zip(rows[at:at + 6], made):
+            row["advantage"] = m
+    logged, best = fit_of(rows, *TWO)
+    check(best == ["grpo", "trl", 48, 48, 0, 0], f"dependent rewards of {weights}: {best}")
+    check("the weights cannot be told apart" in logged["notes"][0] and not any("explain most" in note for note in logged["notes"]), f"{logged['notes']}")
+    check(logged["weights_found"] == (weights != (1, 1)), f"{logged}")
+# levels are those of --round also while weights are searched
+rows = two_rewards(lambda r: odrpo([math.copysign(math.floor(abs(x) / 2 + 0.5) * 2, x) for x in r], [2.0 * k for k in range(-30, 31)]), (1, 1))
+logged, best = fit_of(rows, *TWO, "--round", "2")
+check(best[0].startswith("odrpo") and best[2] + best[4] == best[3] + best[5] == 48, f"rounded: {best}")
+# groups of equal rewards fit by 1e-6 or by one rounding of the mean, and are counted apart
+FEW = [[1, 2, 4], [0.25, 0.5, 0.125]]
+for logged_of_equal, fits in (([0.3, -0.3, 0], 0), ([0.05] * 3, 1), ([0.5] * 3, 0), ([0.0] * 3, 1), ([1e-7, 0, -1e-7], 1)):
+    groups = [(r, grpo(r, None, 1, 1e-6)) for r in FEW] + [([0.7] * 3, logged_of_equal)]
+    _, best = fit_of([{"step": 1, "prompt": f"p{g}", "reward": r, "advantage": a} for g, group in enumerate(groups) for r, a in zip(*group)])
+    check(best == ["grpo", "verl", 2, 2, fits, 1], f"equal rewards with {logged_of_equal}: {best}")
 write("two.jsonl", two_rewards(lambda r: grpo(r, None, 1, 1e-4), spoil=(5, 2)))
 found = json.loads(call("rollouts", "analyze", "two.jsonl", "--reward", "judge,brevity", "--reward-weights", "1,0.5", "--json"))
 logged = found["logged"]
@@ -289,6 +328,35 @@ check(found["weights"] == [1, 1] and found["logged"] is None and any("each count
 write("noise.jsonl", [{**row, "advantage": rng.gauss(0, 1)} for row in two_rewards(reinforce_of)])
 logged = json.loads(call("rollouts", "analyze", "noise.jsonl", "--reward", "judge", "--json"))["logged"]
 check(logged["fits"][0]["fitting"] == 0 and len(logged["fits"]) == 1, f"{logged['fits']}")
+
+# --- rewards that are equal up to rounding are equal: dead groups, ranks and levels read the same numbers
+single = lambda x: struct.unpack("f", struct.pack("f", x))[0]
+for name, change in (("doubles", float), ("floats", single)):
+    parts = [(0.1, 0.2), (0.3, 0.0), (0.4, -0.1), (1.1, -0.8)]
+    write("round.jsonl", [{"step": s, "prompt": f"p{p}", "a": change(a), "b": change(b), "whole": change(a + b)} for s in range(3) for p in range(4) for a, b in (parts if p < 3 else [(0.5, 0.0)] + parts)])
+    for flags in (("--reward", "a,b", "--reward-weights", "1,1"),) + ((("--reward", "whole"),) if change is float else ()):
+        found = json.loads(call("rollouts", "analyze", "round.jsonl", "--json", *flags))
+        near(found["all"]["dead_groups"]["value"], 0.75, f"{name} {flags}: dead groups")
+        near(found["all"]["dead_levels"]["value"], 0.75, f"{name} {flags}: dead levels")
+        near(found["scale"], [0.3, 0.5], f"{name} {flags}: scale")
+        rows = [json.loads(line) for line in call("rollouts", "estimate", "round.jsonl", "--estimator", "rank-grpo", *flags).splitlines()]
+        near([abs(row["advantage"]) for row in rows if row["prompt"] == "p0"], [0] * 12, f"{name} {flags}: no rank differs")
+
+# --- large rewards do not cancel; two groups of one prompt stay two; the row without a length is named
+write("huge.jsonl", [{"step": s, "prompt": f"p{p}", "reward": 9e8 + (p + i) % 4} for s in range(3) for p in range(4) for i in range(3)])
+write("small.jsonl", [{"step": s, "prompt": f"p{p}", "reward": (p + i) % 4} for s in range(3) for p in range(4) for i in range(3)])
+huge, small = (json.loads(call("rollouts", "analyze", f"{name}.jsonl", "--json", "--estimator", "reinforce"))["all"] for name in ("huge", "small"))
+near(huge["sd_between"]["value"], small["sd_between"]["value"], "sd between of large rewards", 1e-6)
+write("twice.jsonl", [{"step": 1, "prompt": "p", "group": g, "reward": r} for g in "xy" for r in (1, 2, 3, 3)[:3 + (g == "y")]])
+for end in ("jsonl", "csv"):
+    call("rollouts", "estimate", "twice.jsonl", "--estimator", "grpo", "-o", f"again.{end}")
+    again = json.loads(call("rollouts", "analyze", f"again.{end}", "--json"))
+    check(again["all"]["groups"] == 2 and again["logged"]["fits"][0]["fitting"] == 2, f"two groups of one prompt, {end}: {again['all']}")
+write("short.jsonl", [{"step": 1, "prompt": "p", "reward": r, "length": n} for r, n in ((1, 5), (2, None), (3, 4))])
+call("rollouts", "estimate", "short.jsonl", "--estimator", "opo", code=8, words="short.jsonl:2:1: error: opo needs the length of every completion, 1 or more; that of this one is missing")
+call("rollouts", "analyze", "short.jsonl", "--estimator", "opo", code=8, words="short.jsonl:2:1: error: opo needs")
+call("rollouts", "estimate", "short.jsonl", "--estimator", "grpo", "--whiten", "token", code=8, words="short.jsonl:2:1: error: whitening over tokens needs")
+call("rollouts", "analyze", "twice.jsonl", "--reward-weights", "1,2", code=2, words="2 weights, but 1 column")
 
 # --- dumps at the edge: all rewards equal, groups of one, real rewards without levels
 write("equal.jsonl", [{"step": s, "prompt": f"p{p}", "reward": 3.5} for s in range(4) for p in range(3) for _ in range(4)])

@@ -65,15 +65,15 @@ TEST_CASE("Weights of rewards are found in advantages up to a factor, whatever e
   std::mt19937 random(55);
   for (const Values& weights : {Values{1, 0.5, 0.25}, Values{1, -2, 0.01}, Values{1, 0, 3}})
     for (const double power : {0.0, 1.0, 2.0}) {
-      const Values found = solve_weights(weighted(random, weights, power, false));
+      const Values found = solve_weights(weighted(random, weights, power, false)).weights;
       REQUIRE(found.size() == 3);
       for (std::size_t c = 0; c < 3; ++c) CHECK(std::fabs(found[c] - weights[c]) < 1e-5);
       CHECK(rounded_weights(found) == weights);
     }
-  const Values found = solve_weights(weighted(random, {2, 1, 7}, 1, true));
+  const Values found = solve_weights(weighted(random, {2, 1, 7}, 1, true)).weights;
   REQUIRE(found.size() == 3);
   CHECK(std::fabs(found[1] - 0.5) < 1e-5);
   CHECK(found[2] != found[2]);  // never varies within a group
-  const Values negative = solve_weights(weighted(random, {-1, 1, 0.5}, 0, false));
+  const Values negative = solve_weights(weighted(random, {-1, 1, 0.5}, 0, false)).weights;
   CHECK(std::fabs(negative[0] + 1) < 1e-5);
 }
