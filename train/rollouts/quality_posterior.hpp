@@ -43,9 +43,9 @@ class QualityPosterior {
   const PosteriorScores& scores() const { return model_.scores; }
   const BelievedPrompts& believed() const { return believed_; }
 
-  /// Sets P(state | group) for the scores seen[n], and returns it.
-  std::span<const double> see(const StatePrior& prior, std::span<const int> seen);
-  /// Draws a state from P(state | group), and for each score of see() a quality from P(quality | score, state).
+  /// Sets P(state | group) for the scores observed[n], and returns it.
+  std::span<const double> observe(const StatePrior& prior, std::span<const int> observed);
+  /// Draws a state from P(state | group), and for each score of observe() a quality from P(quality | score, state).
   void draw(UniformStream& random, std::span<std::uint32_t> quality);
 
  private:
@@ -53,8 +53,8 @@ class QualityPosterior {
   ScoreRows rows_;
   PosteriorModel model_;
   PosteriorGroup group_;
-  std::vector<int> seen_;
-  std::vector<std::uint32_t> order_;  ///< of seen_ by score: equal ones share a table
+  std::vector<int> observed_;
+  std::vector<std::uint32_t> order_;  ///< of observed_ by score: equal ones share a table
   std::vector<double> value_, reached_, sums_;  ///< reached_: running sums of P(state | group); sums_: of P(quality, score | state)
 };
 

@@ -12,6 +12,7 @@
 #include "envs/rater/noise.hpp"
 #include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
+#include "train/rollouts/judged_priors.hpp"
 #include "train/rollouts/quality_posterior.hpp"
 #include "train/rollouts/truth_sums.hpp"
 
@@ -81,7 +82,7 @@ TEST_CASE("drawn qualities have the enumerated posterior") {
   const PriorFit fit(model, {{0, 2}, {1, 1}});
   const std::vector<double> prior = fit.start();
   const auto joint = enumerate(model, prior, 3, 1);
-  model.see(StatePrior(prior), std::vector<int>{2, 0});
+  model.observe(StatePrior(prior), std::vector<int>{2, 0});
   constexpr int draws = 40'000;
   std::map<std::pair<double, double>, int> count;
   double first = 0, order = 0;
@@ -192,6 +193,44 @@ TEST_CASE("sums count signs, pairs and ties") {
   CHECK(s.truth == 2);
 }
 
+TEST_CASE("rounding of a mean or of a sum of parts is no difference of quality") {
+  for (const std::size_t n : {3u, 7u, 13u, 1000u})
+    for (const double quality : {0.1, 9.8125, 1e6 / 3}) {
+      std::vector<double> a(n, -1), equal(n, quality);
+      a[0] = static_cast<double>(n) - 1;
+      const TruthSums s = compared(a, equal);
+      CHECK(s.signs == 0);
+      CHECK(s.pairs == 0);
+      CHECK(s.truth == 0);
+      CHECK(s.product == 0);
+      std::vector<double> parts = equal;
+      for (std::size_t i = 0; i < n; i += 2) parts[i] = (quality + 0.1) + 0.2 - 0.3;
+      CHECK(compared(a, parts).signs == 0);
+      CHECK(compared(a, parts).pairs == 0);
+      parts[1] += 1 / 1024.0;  // a true difference, though small beside the quality
+      CHECK(compared(a, parts).pairs == static_cast<double>(n) - 1);
+    }
+}
+
+TEST_CASE("pairs that are counted by sorting are those of the definition") {
+  for (std::uint32_t run = 0; run < 200; ++run) {
+    INFO("run " << run);
+    UniformStream random(3, Purpose::dump_quality, run, 0);
+    const auto n = static_cast<std::size_t>(1 + 90 * random.next());
+    const double kinds = 1 + 40 * random.next();  // few kinds: many ties
+    std::vector<double> a, q;
+    for (std::size_t i = 0; i < n; ++i) a.push_back(std::floor(kinds * random.next()) / 7 - 1), q.push_back(std::floor(kinds * random.next()) / 16);
+    const PairSums definition = pairs_one_by_one(a, q), sorted = pairs_by_sorting(a, q);
+    CHECK(sorted.pairs == definition.pairs);
+    CHECK(sorted.wrong == definition.wrong);
+  }
+  std::vector<double> rising(20'000), falling;  // beyond the definition's reach: 2e8 pairs for each draw and estimator
+  for (std::size_t i = 0; i < rising.size(); ++i) rising[i] = static_cast<double>(i);
+  falling.assign(rising.rbegin(), rising.rend());
+  CHECK(compared(rising, falling).wrong == 20'000.0 * 19'999 / 2);
+  CHECK(compared(rising, rising).wrong == 0);
+}
+
 TEST_CASE("missing scores and groups of one score take no part") {
   std::vector<std::vector<double>> groups, with_gaps;
   for (int g = 0; g < 12; ++g) {
@@ -229,10 +268,77 @@ TEST_CASE("of a large dump every so many-th step is judged") {
   o.resamples = 1;
   o.votes = {2};
   const JudgedRollouts judged = judge_rollouts(r, o);
-  CHECK(judged.every == 2);
+  CHECK(judged.every_step == 2);
+  CHECK(judged.every_group == 1);
   CHECK(judged.groups == 5 * groups);
   CHECK(judged.scores == 5 * groups * members);
   CHECK(judged.prompts == groups);
+}
+
+TEST_CASE("of a large dump of few steps every so many-th group is judged") {
+  for (const std::size_t steps : {1u, 3u}) {
+    Rollouts r = dump({});
+    const std::size_t groups = 24'000, members = 8;  // 192,000 scores: every second group
+    for (std::size_t g = 0; g < groups; ++g) {
+      r.groups.push_back({static_cast<std::int64_t>(g * steps / groups), static_cast<std::uint32_t>(g), static_cast<std::uint32_t>(g * members), members});
+      r.prompts.push_back("p" + std::to_string(g));
+      for (std::size_t i = 0; i < members; ++i) r.rewards.push_back(double(1 + (g + i * i) % 3)), r.place.push_back({0, 1});
+    }
+    JudgedOptions o = asked();
+    o.draws = 1;
+    o.resamples = 1;
+    o.votes = {2};
+    const JudgedRollouts judged = judge_rollouts(r, o);
+    CHECK(judged.every_step == 1);
+    CHECK(judged.every_group == 2);
+    CHECK(judged.groups == groups / 2);
+    CHECK(judged.scores == groups / 2 * members);
+  }
+}
+
+TEST_CASE("a resample of prompts has all groups of a prompt as often as each other") {
+  UniformStream random(5, Purpose::dump_prior, 0, 0), again(5, Purpose::dump_prior, 0, 0);
+  const std::vector<std::uint32_t> prompt = {9, 4, 9, 7, 4, 9};
+  const std::vector<double> times = times_of_groups(prompt, random);
+  CHECK(times[0] == times[2]);
+  CHECK(times[0] == times[5]);
+  CHECK(times[1] == times[4]);
+  CHECK(times[0] + times[1] + times[3] == 3);  // as many prompts as there are
+  double sum[3] = {};
+  for (int r = 0; r < 3000; ++r) {
+    const std::vector<double> t = times_of_groups(prompt, random);
+    sum[0] += t[0], sum[1] += t[1], sum[2] += t[3];
+  }
+  for (const double s : sum) CHECK(std::fabs(s - 3000) < 5 * std::sqrt(3000 * 2 / 3.0));  // binomial of 3 draws, probability 1/3
+  const std::vector<double> alone = times_of_groups({3, 1, 2}, again);
+  CHECK(alone == std::vector<double>{times[0], times[1], times[3]});
+}
+
+TEST_CASE("posterior estimators are refused for a judge of unevenly spaced values") {
+  std::vector<std::vector<double>> groups;
+  for (int g = 0; g < 12; ++g) groups.push_back({double(g % 3 == 2 ? 10 : g % 3), double(g % 2), 10});
+  JudgedOptions o = asked({"grpo", "posterior(grpo)"});
+  o.judge.values = {0, 1, 10};
+  o.draws = 4;
+  const JudgedRollouts judged = judge_rollouts(dump(groups), o);
+  CHECK(judged.estimators[0].refusal.empty());
+  CHECK(judged.estimators[0].scores[0].cosine.value > 0);
+  CHECK(judged.estimators[1].refusal == "it reads mean levels, and the values of the judge's levels are unevenly spaced: 0, 1, 10");
+  o.estimators.erase(o.estimators.begin());
+  CHECK_THROWS_WITH(posterior_advantages(dump(groups), o), "posterior(grpo) is refused: it reads mean levels, and the values of the judge's levels are unevenly spaced: 0, 1, 10");
+}
+
+TEST_CASE("scores of three calls each are judged by the law of three calls") {
+  JudgedOptions o = asked({"grpo"});
+  o.draws = 4;
+  o.votes = {3};
+  const Rollouts r = dump({{3, 1}, {3, 3}, {2, 1}, {1, 1}, {3, 2}, {2, 2}, {1, 3}, {3, 1}, {1, 2}, {2, 3}, {3, 1}, {1, 3}});
+  const JudgedRollouts one = judge_rollouts(r, o);
+  o.judge.votes = 3;
+  const JudgedRollouts three = judge_rollouts(r, o);
+  CHECK(three.votes == std::vector<int>{3, 3});
+  // three calls are wrong less often: their scores say more about the order
+  CHECK(three.estimators[0].scores[0].pairs.value < one.estimators[0].scores[0].pairs.value);
 }
 
 TEST_CASE("another reward is a known part of the truth") {
@@ -266,12 +372,12 @@ TEST_CASE("judges and scores that cannot be used are refused") {
     return "";
   };
   CHECK(refusal(dump({{1, 2}, {0.5, 3, 9}}), asked()) ==
-        "dump.jsonl:3: error: 0.5 of column \"reward\" is not on the scale 1..3 of the judge judge.toml (2 scores off it in all); --judge-scale states another scale");
+        "dump.jsonl:3:1: error: 0.5 of column \"reward\" is not on the scale 1..3 of the judge judge.toml (2 scores off it in all); --judge-scale states another scale");
   CHECK(refusal(dump({{1, missing}}), asked()) == "--judge: no group of this dump has two scores of column \"reward\"");
   JudgedOptions o = asked();
   o.judge.rater.aggregate = Aggregate::expected;
   CHECK(refusal(dump({{1, 2}}), o) ==
-        "--judge: judge.toml makes no integer scores of 1 votes, and the model needs them: aggregate = \"mode\" or \"median\"");
+        "--judge: judge.toml makes no integer scores of 1 vote, and the model needs them: aggregate = \"mode\" or \"median\"");
   o = asked();
   o.weight = {0};
   CHECK(refusal(dump({{1, 2}}), o) == "--judge: the judge's column \"reward\" has the weight 0");
