@@ -63,6 +63,12 @@ QualityPosterior::QualityPosterior(const RaterConfig& rater, int levels, int vot
       model_(make_score_model(believed_, rows_), best_isa()),
       group_(model_.scores) {}
 
+std::size_t QualityPosterior::bytes() const {
+  std::size_t members = 0;
+  for (std::size_t c = 0; c < model_.model.states(); ++c) members += believed_.members(c).size();
+  return model_.bytes() + rows_.probability.size() * sizeof(double) + believed_.quality.size() * sizeof(double) + members * sizeof(BelievedPrompts::Member);
+}
+
 PriorFit::PriorFit(QualityPosterior& posterior, const std::vector<std::vector<int>>& groups) : prompts_(posterior.model().prompts), groups_(groups.size()) {
   const std::vector<double> even(prompts_.size(), 1.0 / static_cast<double>(prompts_.size()));
   const StatePrior uniform(even);

@@ -1,5 +1,6 @@
 // Declares the posterior of the true qualities of a group of scores, under the model of a judge that posterior estimators have.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -42,6 +43,7 @@ class QualityPosterior {
   const ScoreModel& model() const { return model_.model; }
   const PosteriorScores& scores() const { return model_.scores; }
   const BelievedPrompts& believed() const { return believed_; }
+  std::size_t bytes() const;
 
   /// Sets P(state | group) for the scores observed[n], and returns it.
   std::span<const double> observe(const StatePrior& prior, std::span<const int> observed);

@@ -39,7 +39,7 @@ std::optional<BanditProblem> make_bandit_problem(const RunSpec& spec, RunCache& 
     WorldSource source = resolve_source(spec.env.bandit, spec.rater);
     if (spec.judge) {
       const auto fitted = cache.rollout_prior(rollout_prior_key(spec), [&] { return fit_rollout_prior(spec.env.bandit, *spec.judge); });
-      source.drawn = draw_rollout_world(spec.env.bandit, *spec.judge, *fitted, spec.run_key);
+      source.drawn = draw_rollout_world(spec.env.bandit, *fitted, spec.run_key);
     }
     auto world = std::make_shared<const BanditWorld>(make_bandit(spec.env.bandit, source, spec.run_key, features, &stop));
     return stop ? nullptr : world;

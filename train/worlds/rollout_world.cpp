@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "config/write/canonical.hpp"
 #include "kernels/math.hpp"
-#include "train/rollouts/quality_posterior.hpp"
 
 namespace odrpo {
 namespace {
@@ -30,19 +30,19 @@ std::shared_ptr<const RolloutPrior> fit_rollout_prior(const BanditConfig& config
   std::vector<std::vector<int>> fitted(std::min(groups.size(), fitted_prompts));
   for (std::size_t i = 0; i < fitted.size(); ++i) fitted[i] = numbers_in(posterior.model(), groups[i * groups.size() / fitted.size()]);
   const PriorFit fit(posterior, fitted);
-  return std::make_shared<const RolloutPrior>(RolloutPrior{fit.fit(fit.start(), {}, prior_rounds)});
+  StatePrior prior(fit.fit(fit.start(), {}, prior_rounds));
+  return std::make_shared<const RolloutPrior>(RolloutPrior{std::move(posterior), std::move(prior)});
 }
 
-std::shared_ptr<const std::vector<std::uint16_t>> draw_rollout_world(const BanditConfig& config, const RaterConfig& judge, const RolloutPrior& fitted, std::uint64_t key) {
+std::shared_ptr<const std::vector<std::uint16_t>> draw_rollout_world(const BanditConfig& config, const RolloutPrior& fitted, std::uint64_t key) {
   const NumberRows& groups = *config.groups.rows;
   const auto actions = static_cast<std::size_t>(config.actions);
-  QualityPosterior posterior(judge, config.levels, 1, config.actions);
-  const StatePrior prior(fitted.probability);
+  QualityPosterior posterior = fitted.posterior;  // a copy, since it holds what it has observed
   auto out = std::make_shared<std::vector<std::uint16_t>>(groups.size() * actions);
   std::vector<std::uint32_t> drawn;
   for (std::size_t p = 0; p < groups.size(); ++p) {
     drawn.resize(groups[p].size());
-    posterior.observe(prior, numbers_in(posterior.model(), groups[p]));
+    posterior.observe(fitted.prior, numbers_in(posterior.model(), groups[p]));
     UniformStream random(key, Purpose::dump_quality, 0, static_cast<std::uint32_t>(p));
     posterior.draw(random, drawn);
     for (std::size_t a = 0; a < actions; ++a)

@@ -34,7 +34,7 @@ BanditConfig world_of(NumberRows groups) {
 }
 
 std::shared_ptr<const std::vector<std::uint16_t>> drawn_for(const BanditConfig& world, const RaterConfig& judge, std::uint64_t key) {
-  return draw_rollout_world(world, judge, *fit_rollout_prior(world, judge), key);
+  return draw_rollout_world(world, *fit_rollout_prior(world, judge), key);
 }
 
 const NumberRows four_groups = {{8, 7, 1, 9}, {3, 3}, {10, 10, 10, 10}, {5, 6, 5}};
@@ -48,7 +48,7 @@ TEST_CASE("the mean quality of a response over seeds is its posterior score") {
   constexpr int seeds = 600;
   std::vector<double> sum(16), squares(16);
   for (std::uint32_t seed = 0; seed < seeds; ++seed) {
-    const auto drawn = draw_rollout_world(world, judge, *shared, derive_key(11, seed));
+    const auto drawn = draw_rollout_world(world, *shared, derive_key(11, seed));
     REQUIRE(drawn->size() == 16);
     for (std::size_t i = 0; i < 16; ++i) {
       const double q = (*drawn)[i] / 16.0;
@@ -95,7 +95,9 @@ TEST_CASE("the prior of a world of rollouts is fitted once for all seeds, and an
     spec.judge = judge_word(judge);
     spec.run_key = key;
     const auto fitted = cache.rollout_prior(rollout_prior_key(spec), [&] { return ++fits, fit_rollout_prior(spec.env.bandit, *spec.judge); });
-    CHECK(fitted->probability == fit_rollout_prior(spec.env.bandit, *spec.judge)->probability);
+    const auto own = fit_rollout_prior(spec.env.bandit, *spec.judge);
+    CHECK(std::ranges::equal(fitted->prior.probability(), own->prior.probability()));
+    CHECK(*draw_rollout_world(spec.env.bandit, *fitted, key) == *draw_rollout_world(spec.env.bandit, *own, key));
   };
   for (const std::uint64_t key : {1, 2, 3}) world_with(key, four_groups, "veto");
   CHECK(fits == 1);
