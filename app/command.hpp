@@ -204,6 +204,7 @@ struct RolloutOptions {
   std::string compat;  ///< empty = paper
   std::string judge;   ///< word of `list raters`, judge's file, or file of repeated scores; empty = none
   std::string judge_reward, judge_scale;  ///< which reward is the judge's, where there are several; the rewards that its levels stand for
+  int judge_votes = 1;                    ///< calls behind each of its scores
   std::string output;  ///< empty = stdout
 };
 

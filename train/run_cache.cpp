@@ -24,6 +24,7 @@
 #include "kernels/group_table.hpp"
 #include "kernels/shared/failure.hpp"
 #include "train/worlds/posterior_batch.hpp"
+#include "train/worlds/rollout_world.hpp"
 
 namespace odrpo {
 namespace {
@@ -146,6 +147,7 @@ struct RunCache::State {
   Cache<const CorrectedScores> corrected{unused_bytes};
   Cache<const BanditWorld> worlds{unused_bytes};
   Cache<const LinearFit> fits{unused_bytes};
+  Cache<const RolloutPrior> rollout_priors{unused_bytes};
   Cache<DistributionCache> distributions{unused_bytes};
   Cache<const RatedWorld> rated{unused_bytes};
   Cache<const PosteriorModel> posterior_models{unused_bytes};
@@ -156,6 +158,7 @@ struct RunCache::State {
 struct RunCache::Latest {
   LatestValue<const BanditWorld> world;
   LatestValue<const LinearFit> fit;
+  LatestValue<const RolloutPrior> rollout_prior;
   LatestValue<DistributionCache> distributions;
   LatestValue<const RatedWorld> rated;
   LatestValue<const PosteriorModel> posterior_model;
@@ -175,6 +178,9 @@ std::shared_ptr<const BanditWorld> RunCache::world(const std::string& key, const
 }
 std::shared_ptr<const LinearFit> RunCache::fit(const std::string& key, const Make<const LinearFit>& make) {
   return latest_->fit.get(state_->fits, key, make);
+}
+std::shared_ptr<const RolloutPrior> RunCache::rollout_prior(const std::string& key, const Make<const RolloutPrior>& make) {
+  return latest_->rollout_prior.get(state_->rollout_priors, key, make);
 }
 std::shared_ptr<DistributionCache> RunCache::distributions(const std::string& key, const Make<DistributionCache>& make) {
   return latest_->distributions.get(state_->distributions, key, make);

@@ -18,6 +18,7 @@ class DistributionCache;
 struct PosteriorModel;
 class PosteriorVotes;
 struct RatedWorld;
+struct RolloutPrior;
 struct RunSpec;
 
 /// Weights of a transformer after its supervised steps. All runs of one seed, world and model share them.
@@ -55,6 +56,7 @@ class RunCache {
 
   std::shared_ptr<const BanditWorld> world(const std::string& key, const Make<const BanditWorld>& make);
   std::shared_ptr<const LinearFit> fit(const std::string& key, const Make<const LinearFit>& make);
+  std::shared_ptr<const RolloutPrior> rollout_prior(const std::string& key, const Make<const RolloutPrior>& make);
   std::shared_ptr<DistributionCache> distributions(const std::string& key, const Make<DistributionCache>& make);
   std::shared_ptr<const RatedWorld> rated(const std::string& key, const Make<const RatedWorld>& make);
   std::shared_ptr<const PosteriorModel> posterior_model(const std::string& key, const Make<const PosteriorModel>& make);

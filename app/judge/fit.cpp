@@ -22,6 +22,7 @@
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
+#include "results/scores/rollouts/judge_scale.hpp"
 #include "results/scores/score_file.hpp"
 
 namespace odrpo::app {
@@ -186,8 +187,7 @@ std::string fit_json(const JudgeFit& f) {
 
 std::string judge_file(const JudgeFit& f) {
   std::string text = fmt::format("# A judge fitted by `odrpo-bench judge fit` to {}:\n# {}\n", f.file, f.found);
-  if (f.values.front() != 1 || f.values.back() != static_cast<double>(f.values.size()))
-    text += fmt::format("# Levels 1 to {} stand for the scores {}.\n", f.values.size(), scale_text(f.values));
+  text += levels_comment(f.values);
   for (const CheckedStatistic& s : f.check.lines)
     text += fmt::format("# {}: {} in the file, {} simulated (held-out prompts): {}\n", s.name, three_decimals(s.mean.observed),
                         three_decimals(s.mean.simulated), verdict_text(s.verdict));

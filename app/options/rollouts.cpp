@@ -29,6 +29,7 @@ void judge_of_dump_options(CLI::App& c, RolloutOptions& o, const std::string& wh
   auto* judge = c.add_option("--judge", o.judge, what + ": a judge's file (.toml) of `judge fit`, a file of repeated scores, or a word of `list raters`")->type_name("JUDGE");
   c.add_option("--judge-reward", o.judge_reward, "which of several rewards is the judge's; the others count as exactly known")->needs(judge)->type_name("NAME");
   c.add_option("--judge-scale", o.judge_scale, "the rewards that the judge's levels stand for (default: as the judge's file says, else 1..K)")->needs(judge)->type_name("SCALE");
+  c.add_option("--judge-votes", o.judge_votes, "calls behind each score of the dump, which the judge's aggregate made one score (default 1)")->needs(judge)->check(whole(1, 1024))->type_name("N");
 }
 
 }  // namespace

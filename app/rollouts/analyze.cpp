@@ -23,7 +23,7 @@ int rollouts_analyze(const RolloutsAnalyzeOptions& o) {
     if (!o.output.empty()) check_output(o.output, path);
   const auto figures = rollout_figure_requests(o.figures, o.paths);
   JudgedOptions asked;
-  if (judge) asked.judge = read_judge_of_dump(o.judge, o.judge_scale);
+  if (judge) asked.judge = read_judge_of_dump(o.judge, o.judge_scale, o.judge_votes);
   const RolloutInput input = read_rollout_input(o, true);
   const RolloutAnalysis analysis = analyze_rollouts(
       input.rollouts, input.rewards, {chosen.configs, chosen.texts, !o.estimators.empty(), o.resamples, static_cast<std::uint64_t>(o.seed)});

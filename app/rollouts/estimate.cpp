@@ -125,7 +125,7 @@ int rollouts_estimate(const RolloutsEstimateOptions& o) {
     for (const std::string& note : *list) print_note(printable_line(note));
   std::vector<std::vector<double>> columns, posterior;
   if (!asked.estimators.empty()) {
-    asked.judge = read_judge_of_dump(o.judge, o.judge_scale);
+    asked.judge = read_judge_of_dump(o.judge, o.judge_scale, o.judge_votes);
     asked.column = judge_column(in.rollouts, o.judge_reward);
     asked.weight = in.rewards.weights;
     posterior = posterior_advantages(in.rollouts, asked);

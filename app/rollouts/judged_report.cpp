@@ -17,6 +17,7 @@
 #include "kernels/system/fail.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
+#include "results/scores/rollouts/judge_scale.hpp"
 #include "results/scores/score_file.hpp"
 
 namespace odrpo::app {
@@ -24,16 +25,14 @@ namespace {
 
 constexpr std::string_view fixed_flag = "--judge-scale";
 
-/// The scale of the comment "# Levels 1 to K stand for the scores SCALE.", which `judge fit` writes; empty without one.
+/// The scale of the comment on levels in a judge's file, which `judge fit` writes; empty without one.
 std::vector<double> scale_of_judge_file(const std::string& path) {
-  constexpr std::string_view mark = " stand for the scores ";
   for (const std::string& line : lines_of(read_suite_file(path))) {
-    const std::size_t at = line.find(mark);
-    if (!line.starts_with("# Levels 1 to ") || at == std::string::npos || !line.ends_with('.')) continue;
-    const std::string text = line.substr(at + mark.size(), line.size() - at - mark.size() - 1);
-    if (const auto scale = parse_scale(text)) return scale->values;
+    const std::optional<std::string> text = scale_of_comment(line);
+    if (!text) continue;
+    if (const auto scale = parse_scale(*text)) return scale->values;
     std::vector<double> values;
-    for (const std::string& item : split(text, ',')) {
+    for (const std::string& item : split(*text, ',')) {
       const auto value = number_from<double>(trimmed(item));
       if (!value) fail(Exit::usage, "{}: the scores of its levels are not all in its comment; {} states them", path, fixed_flag);
       values.push_back(*value);
@@ -52,8 +51,8 @@ std::vector<double> asked_scale(const std::string& text) {
 
 }  // namespace
 
-JudgeOfDump read_judge_of_dump(const std::string& name, const std::string& scale) {
-  JudgeOfDump judge{.name = printable_line(name), .values = asked_scale(scale)};
+JudgeOfDump read_judge_of_dump(const std::string& name, const std::string& scale, int votes) {
+  JudgeOfDump judge{.name = printable_line(name), .values = asked_scale(scale), .votes = votes};
   const bool file = name.ends_with(".toml");
   if (!file && !CatalogueOf<RaterConfig>::find(name) && name.find_first_of("./") == std::string::npos) rater_named(name);  // fails, with a suggestion
   if (file || CatalogueOf<RaterConfig>::find(name)) {
@@ -99,8 +98,10 @@ std::vector<std::string> caveats(const JudgedRollouts& j) {
   out.push_back(fmt::format("The judge was fitted on other answers than these, or on none: if it judges these otherwise, every number of this table is off. After the prior is fitted, its model "
                             "expects another distribution of scores than the dump has, by {:.1f} % (total variation).",
                             100 * j.misfit));
-  out.push_back("votes above 1: new scores of the same answers, drawn from their qualities and aggregated as the judge's `aggregate` says");
-  if (j.every > 1) out.push_back(fmt::format("of every {}th step, which is enough for a dump as large as this one", j.every));
+  out.push_back(fmt::format("votes of an estimator's first row: the dump's own scores, of {} each (--judge-votes); of the others: new scores of the same answers, drawn from their qualities and aggregated as the "
+                            "judge's `aggregate` says", counted(j.votes.front(), "call")));
+  if (const std::size_t every = std::max(j.every_step, j.every_group); every > 1)
+    out.push_back(fmt::format("of one {} in {}, which is enough for a dump as large as this one", j.every_step > 1 ? "step" : "group", every));
   if (!j.known.empty()) out.push_back(fmt::format("counted as exactly known parts of the truth: {}", printable_line(fmt::format("{}", fmt::join(j.known, ", ")))));
   return out;
 }
@@ -127,7 +128,7 @@ PageTable judged_table(const JudgedRollouts& j) {
 
 Json judged_json(const JudgedRollouts& j) {
   Json out = {{"judge", j.judge},   {"scale", j.values}, {"column", j.column},     {"known", j.known},         {"groups", j.groups}, {"scores", j.scores},
-              {"prompts", j.prompts}, {"every", j.every}, {"draws", j.draws},  {"resamples", j.resamples}, {"misfit", j.misfit}, {"estimators", Json::array()}};
+              {"prompts", j.prompts}, {"every_step", j.every_step}, {"every_group", j.every_group}, {"draws", j.draws},  {"resamples", j.resamples}, {"misfit", j.misfit}, {"estimators", Json::array()}};
   for (const JudgedEstimator& e : j.estimators) {
     Json made = {{"estimator", estimator_text(e.config)}, {"by_construction", e.config.posterior}, {"refusal", e.refusal.empty() ? Json() : Json(e.refusal)}, {"scores", Json::array()}};
     for (std::size_t v = 0; e.refusal.empty() && v < j.votes.size(); ++v)

@@ -7,6 +7,7 @@
 #include "kernels/system/fail.hpp"
 #include "kernels/system/text.hpp"
 #include "results/scores/reading.hpp"
+#include "results/scores/rollouts/judge_scale.hpp"
 #include "results/scores/rollouts/rollouts.hpp"
 
 namespace odrpo {
@@ -54,8 +55,7 @@ NumberRows last_groups(const Rollouts& dump, std::span<const double> scale, int 
     for (std::size_t row = group.first; row < group.first + group.count; ++row) {
       const double reward = dump.rewards[row];
       if (reward != reward) continue;
-      const int level = level_on(scale, reward);
-      if (level > 0 || (lowest == 0 && reward == 0 && scale.front() == 1)) levels.push_back(level);
+      if (const int level = judge_level(scale, reward, lowest); level >= 0) levels.push_back(level);
       else if (off++ == 0)
         first_off = fmt::format("{}:{}:1: error: {} is not on the judge's scale {}", dump.files[dump.place[row].file], dump.place[row].line, exact_text(reward),
                                 scale_text({scale.begin(), scale.end()}));

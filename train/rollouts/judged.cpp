@@ -1,16 +1,23 @@
 // Compares advantages of a dump with true qualities that are drawn from their posterior, and with those of new scores.
 #include "train/rollouts/judged.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "estimators/definition.hpp"
 #include "kernels/random.hpp"
 #include "kernels/shared/failure.hpp"
 #include "kernels/system/fail.hpp"
+#include "kernels/system/text.hpp"
+#include "results/scores/reading.hpp"
+#include "results/scores/rollouts/judge_scale.hpp"
 #include "train/rollouts/advantages.hpp"
+#include "train/rollouts/judged_priors.hpp"
 #include "train/rollouts/judged_scores.hpp"
 #include "train/rollouts/quality_posterior.hpp"
 #include "train/rollouts/truth_sums.hpp"
@@ -19,30 +26,48 @@ namespace odrpo {
 namespace {
 
 constexpr double nan_reward = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t fitted_groups = 256;                     ///< of a window, to which its prior is fitted
 constexpr std::size_t most_units = 1000;                       ///< prompts, or sets of prompts, that resamples draw
 constexpr double most_sums = 8e6;                              ///< numbers that are kept for resamples (64 MB)
 constexpr double most_truths = 640e3;                           ///< qualities that are drawn, at least 4 of each answer
 constexpr std::size_t least_prompts = 10;                      ///< for an interval
 
-/// Scores of so many votes: how they are drawn, and what they say.
+/// Scores of so many votes: how they are drawn, and the model in which posterior estimators read them.
 struct Voted {
   ScoreRows rows;
   std::unique_ptr<PosteriorModel> model;  ///< only where an estimator is a posterior one
 };
+
+/// Why posterior estimators are refused for a judge: an uneven scale. They read the mean level, and the value of a mean level is no mean of values there.
+std::string uneven_text(const JudgeOfDump& judge) {
+  if (evenly_spaced(judge.values)) return "";
+  return fmt::format("it reads mean levels, and the values of the judge's levels are unevenly spaced: {}", scale_text(judge.values));
+}
+
+/// The options with weights. Refuses judges without a model of integer scores.
+JudgedOptions checked(const Rollouts& rollouts, const JudgedOptions& options) {
+  JudgedOptions o = options;
+  if (o.weight.empty()) o.weight.assign(rollouts.columns(), 1.0);
+  const RaterConfig& rater = o.judge.rater;
+  if (rater.text != TextJudge{}) fail(Exit::limits, "--judge: {} looks at the text of responses, and no model of it has texts", o.judge.name);
+  if (keeps_votes(rater.aggregate) || real_valued(rater, o.judge.votes))
+    fail(Exit::limits, "--judge: {} makes no integer scores of {}, and the model needs them: aggregate = \"mode\" or \"median\"", o.judge.name, counted(o.judge.votes, "vote"));
+  if (o.weight[o.column] == 0) fail(Exit::limits, "--judge: the judge's column \"{}\" has the weight 0", rollouts.reward_names[o.column]);
+  return o;
+}
 
 class Judged {
  public:
   Judged(const Rollouts& rollouts, const JudgedOptions& o)
       : rollouts_(rollouts),
         o_(o),
-        heard_(judged_scores(rollouts, o, lowest_score(o.judge.rater))),
+        scores_(judged_scores(rollouts, o, lowest_score(o.judge.rater))),
         levels_(static_cast<int>(o.judge.values.size())),
-        posterior_(o.judge.rater, levels_, o.judge.votes, static_cast<int>(heard_.largest), o.votes.empty() ? 1 : *std::max_element(o.votes.begin(), o.votes.end())) {
+        posterior_(o.judge.rater, levels_, o.judge.votes, static_cast<int>(scores_.largest), o.votes.empty() ? 1 : *std::max_element(o.votes.begin(), o.votes.end())) {
     make_votes();
     make_estimators();
     choose_draws();
-    fit_priors();
+    priors_ = fit_judged_priors(posterior_, scores_, out_.draws, o_.seed);
+    out_.misfit = priors_.misfit;
   }
 
   JudgedRollouts compute() {
@@ -78,45 +103,8 @@ class Judged {
   std::vector<int> own_numbers() const {
     std::vector<int> number(rollouts_.rows(), -1);
     for (std::size_t row = 0; row < number.size(); ++row)
-      if (heard_.level[row] >= 0) number[row] = posterior_.model().number_of(heard_.level[row]);
+      if (scores_.level[row] >= 0) number[row] = posterior_.model().number_of(scores_.level[row]);
     return number;
-  }
-
-  /// Fits a prior to each window, and for each draw another one to a resample of its groups, so that draws differ as far as the groups leave it open.
-  void fit_priors() {
-    double distance = 0;
-    std::vector<double> expected(static_cast<std::size_t>(posterior_.model().scores)), found(expected.size()), times;
-    drawn_prior_.resize(static_cast<std::size_t>(out_.draws));
-    for (std::size_t begin = 0, end; begin < heard_.groups.size(); begin = end) {
-      for (end = begin; end < heard_.groups.size() && heard_.window[end] == heard_.window[begin];) ++end;
-      std::vector<std::vector<int>> scores(std::min(end - begin, fitted_groups));
-      for (std::size_t i = 0; i < scores.size(); ++i)
-        for (const int level : heard_.levels_of(heard_.groups[begin + i * (end - begin) / scores.size()]))
-          if (level >= 0) scores[i].push_back(posterior_.model().number_of(level));
-      const PriorFit fit(posterior_, scores);
-      const std::vector<double> fitted = fit.fit(fit.start(), {}, prior_rounds);
-      prior_.emplace_back(fitted);
-      for (std::size_t d = 0; d < drawn_prior_.size(); ++d) {
-        UniformStream random(o_.seed, Purpose::dump_prior, static_cast<std::uint32_t>(d), static_cast<std::uint32_t>(heard_.window[begin]));
-        times.assign(fit.groups(), 0);
-        for (std::size_t i = 0; i < times.size(); ++i) times[static_cast<std::size_t>(random.next() * static_cast<double>(times.size()))] += 1;
-        drawn_prior_[d].emplace_back(fit.fit(fitted, times, again_rounds));
-      }
-      add_frequencies(begin, end, expected, found);
-    }
-    for (std::size_t k = 0; k < found.size(); ++k) distance += math::abs(found[k] - expected[k]) / (2 * static_cast<double>(heard_.scores));
-    out_.misfit = distance;
-  }
-
-  /// Adds how often each score is found in the groups of the last window, and how often its prior expects it.
-  void add_frequencies(std::size_t begin, std::size_t end, std::span<double> expected, std::span<double> found) const {
-    const ScoreModel& model = posterior_.model();
-    double scores = 0;
-    for (std::size_t g = begin; g < end; ++g)
-      for (const int level : heard_.levels_of(heard_.groups[g]))
-        if (level >= 0) scores += 1, found[static_cast<std::size_t>(model.number_of(level))] += 1;
-    for (std::size_t k = 0; k < found.size(); ++k)
-      for (std::size_t c = 0; c < model.states(); ++c) expected[k] += scores * prior_.back().probability()[c] * model.likelihood[c * found.size() + k];
   }
 
   void make_votes() {
@@ -140,9 +128,10 @@ class Judged {
     for (const EstimatorConfig& config : o_.estimators) {
       JudgedEstimator made{config};
       std::optional<GroupAdvantages> plain;
-      if (!config.posterior) try {
+      if (config.posterior) made.refusal = uneven_text(o_.judge);
+      else try {
           if (reads_levels(config) && !out_.known.empty()) made.refusal = "it reads levels, which a sum of several rewards does not have";
-          else plain.emplace(config, scale, static_cast<int>(heard_.largest));
+          else plain.emplace(config, scale, static_cast<int>(scores_.largest));
         } catch (const Failure& failure) {
           made.refusal = failure.what();
         }
@@ -154,21 +143,22 @@ class Judged {
 
   void choose_draws() {
     unit_.assign(rollouts_.prompts.size(), 0);
-    for (const RolloutGroup& g : heard_.groups) unit_[g.prompt] = 1;
+    for (const RolloutGroup& g : scores_.groups) unit_[g.prompt] = 1;
     std::uint32_t prompts = 0;
     for (std::uint32_t& u : unit_)
       if (u != 0) u = prompts++;
     const std::size_t units = std::min<std::size_t>(prompts, most_units);
     for (std::uint32_t& u : unit_) u %= static_cast<std::uint32_t>(units);
     const double cells = static_cast<double>(out_.votes.size() * std::max<std::size_t>(out_.estimators.size(), 1)) * 7;
-    const double fit = std::min(most_truths / static_cast<double>(heard_.scores), most_sums / (cells * static_cast<double>(units)));
+    const double fit = std::min(most_truths / static_cast<double>(scores_.count), most_sums / (cells * static_cast<double>(units)));
     out_.draws = o_.draws > 0 ? o_.draws : static_cast<int>(std::clamp(fit, 4.0, 16.0));
     out_.judge = o_.judge.name;
     out_.values = o_.judge.values;
     out_.column = rollouts_.reward_names[o_.column];
-    out_.groups = heard_.groups.size();
-    out_.scores = heard_.scores;
-    out_.every = heard_.every;
+    out_.groups = scores_.groups.size();
+    out_.scores = scores_.count;
+    out_.every_step = scores_.every_step;
+    out_.every_group = scores_.every_group;
     out_.prompts = prompts;
     out_.resamples = o_.resamples;
     sums_.assign(out_.estimators.size() * out_.votes.size(), DrawnSums(units, static_cast<std::size_t>(out_.draws)));
@@ -178,20 +168,17 @@ class Judged {
   void draw_truths() {
     const std::size_t rows = rollouts_.rows();
     quality_.assign(rows * static_cast<std::size_t>(out_.draws), 0);
-    std::vector<int> seen;
     std::vector<std::uint32_t> drawn;
-    for (std::size_t g = 0; g < heard_.groups.size(); ++g) {
-      seen.clear();
-      for (const int level : heard_.levels_of(heard_.groups[g]))
-        if (level >= 0) seen.push_back(posterior_.model().number_of(level));
-      drawn.resize(seen.size());
+    for (std::size_t g = 0; g < scores_.groups.size(); ++g) {
+      const std::vector<int> observed = numbers_of(posterior_.model(), scores_.levels_of(scores_.groups[g]));
+      drawn.resize(observed.size());
       for (int d = 0; d < out_.draws; ++d) {
-        posterior_.see(drawn_prior_[static_cast<std::size_t>(d)][heard_.window[g]], seen);
+        posterior_.observe(priors_.drawn[static_cast<std::size_t>(d)][scores_.window[g]], observed);
         UniformStream random(o_.seed, Purpose::dump_quality, static_cast<std::uint32_t>(d), static_cast<std::uint32_t>(g));
         posterior_.draw(random, drawn);
-        std::uint32_t* to = &quality_[static_cast<std::size_t>(d) * rows + heard_.groups[g].first];
+        std::uint32_t* to = &quality_[static_cast<std::size_t>(d) * rows + scores_.groups[g].first];
         std::size_t i = 0;
-        for (const int level : heard_.levels_of(heard_.groups[g])) {
+        for (const int level : scores_.levels_of(scores_.groups[g])) {
           if (level >= 0) *to = drawn[i++];
           ++to;
         }
@@ -201,10 +188,10 @@ class Judged {
 
   /// Draws new scores of the qualities of draw d; number -1 = no score.
   void draw_scores(const ScoreRows& rows, std::size_t v, int d, std::vector<int>& number) const {
-    for (std::size_t g = 0; g < heard_.groups.size(); ++g) {
+    for (std::size_t g = 0; g < scores_.groups.size(); ++g) {
       UniformStream random(derive_key(o_.seed, static_cast<std::uint32_t>(v)), Purpose::dump_vote, static_cast<std::uint32_t>(d), static_cast<std::uint32_t>(g));
-      for (std::size_t row = heard_.groups[g].first; row < heard_.groups[g].first + heard_.groups[g].count; ++row) {
-        if (heard_.level[row] < 0) continue;
+      for (std::size_t row = scores_.groups[g].first; row < scores_.groups[g].first + scores_.groups[g].count; ++row) {
+        if (scores_.level[row] < 0) continue;
         const auto p = rows.of(quality_[static_cast<std::size_t>(d) * rollouts_.rows() + row]);
         double u = random.next();
         std::size_t k = 0;
@@ -225,7 +212,7 @@ class Judged {
     for (std::size_t row = 0; row < reward.size(); ++row)
       reward[row] = number[row] < 0 ? nan_reward : reward_of(row, numbers.lowest + static_cast<double>(number[row]) / numbers.per_level);
   }
-  double reward_of(std::size_t row, double level) const { return o_.weight[o_.column] * value_at(o_.judge.values, level) + heard_.known[row]; }
+  double reward_of(std::size_t row, double level) const { return o_.weight[o_.column] * value_at(o_.judge.values, level) + scores_.known[row]; }
 
   /// Sets the advantages of all groups. Returns false where the estimator is refused.
   bool estimate(std::size_t e, std::size_t v, const std::vector<int>& number, const std::vector<double>& reward, std::vector<double>& advantage) {
@@ -236,9 +223,9 @@ class Judged {
       return true;
     }
     try {
-      for (std::size_t begin = 0, end; begin < heard_.groups.size(); begin = end) {
-        for (end = begin; end < heard_.groups.size() && heard_.groups[end].step == heard_.groups[begin].step;) ++end;
-        plain_[e]->step(std::span(heard_.groups).subspan(begin, end - begin), reward, rollouts_.length, advantage);
+      for (std::size_t begin = 0, end; begin < scores_.groups.size(); begin = end) {
+        for (end = begin; end < scores_.groups.size() && scores_.groups[end].step == scores_.groups[begin].step;) ++end;
+        plain_[e]->step(std::span(scores_.groups).subspan(begin, end - begin), reward, rollouts_.length, advantage);
       }
     } catch (const Failure& failure) {
       made.refusal = failure.what();
@@ -252,15 +239,15 @@ class Judged {
     const EstimatorConfig form = form_of(config);
     const double step = o_.weight[o_.column] * (o_.judge.values.back() - o_.judge.values.front()) / (levels_ - 1);
     PosteriorGroup group(scores);
-    std::vector<int> seen;
+    std::vector<int> observed;
     std::vector<double> value, known, made;
-    for (std::size_t g = 0; g < heard_.groups.size(); ++g) {
-      const RolloutGroup& at = heard_.groups[g];
-      seen.clear(), known.clear();
+    for (std::size_t g = 0; g < scores_.groups.size(); ++g) {
+      const RolloutGroup& at = scores_.groups[g];
+      observed.clear(), known.clear();
       for (std::size_t row = at.first; row < at.first + at.count; ++row)
-        if (number[row] >= 0) seen.push_back(number[row]), known.push_back(heard_.known[row]);
-      value.resize(seen.size()), made.resize(seen.size());
-      const double variance = group.values_and_variance(scores, prior_[heard_.window[g]], seen, value);
+        if (number[row] >= 0) observed.push_back(number[row]), known.push_back(scores_.known[row]);
+      value.resize(observed.size()), made.resize(observed.size());
+      const double variance = group.values_and_variance(scores, priors_.fitted[scores_.window[g]], observed, value);
       for (std::size_t i = 0; i < value.size(); ++i) value[i] = o_.weight[o_.column] * value_at(o_.judge.values, value[i]) + known[i];
       if (!value.empty()) advantages(form, levels_, value, no_median, made, floor_squared(config, variance) * step * step);
       std::size_t i = 0;
@@ -271,7 +258,7 @@ class Judged {
   /// Adds the comparison of all groups with the truths of draw d.
   void compare(std::size_t e, std::size_t v, int d, const std::vector<double>& reward, const std::vector<double>& advantage) {
     std::vector<double> a, q;
-    for (const RolloutGroup& g : heard_.groups) {
+    for (const RolloutGroup& g : scores_.groups) {
       a.clear(), q.clear();
       for (std::size_t row = g.first; row < g.first + g.count; ++row) {
         if (reward[row] != reward[row]) continue;
@@ -290,11 +277,10 @@ class Judged {
 
   const Rollouts& rollouts_;
   const JudgedOptions& o_;
-  JudgedScores heard_;
+  JudgedScores scores_;
   int levels_;
   QualityPosterior posterior_;
-  std::vector<StatePrior> prior_;    ///< [windows]
-  std::vector<std::vector<StatePrior>> drawn_prior_;  ///< [draws][windows]
+  JudgedPriors priors_;
   std::vector<Voted> voted_;         ///< [o_.votes]
   std::vector<std::optional<GroupAdvantages>> plain_;  ///< [estimators]
   std::vector<std::uint32_t> unit_;     ///< [prompts of the dump] what resamples draw
@@ -305,22 +291,6 @@ class Judged {
 
 }  // namespace
 
-namespace {
-
-/// The options with weights. Refuses judges without a model of integer scores.
-JudgedOptions checked(const Rollouts& rollouts, const JudgedOptions& options) {
-  JudgedOptions o = options;
-  if (o.weight.empty()) o.weight.assign(rollouts.columns(), 1.0);
-  const RaterConfig& rater = o.judge.rater;
-  if (rater.text != TextJudge{}) fail(Exit::limits, "--judge: {} looks at the text of responses, and no model of it has texts", o.judge.name);
-  if (keeps_votes(rater.aggregate) || real_valued(rater, o.judge.votes))
-    fail(Exit::limits, "--judge: {} makes no integer scores of {} votes, and the model needs them: aggregate = \"mode\" or \"median\"", o.judge.name, o.judge.votes);
-  if (o.weight[o.column] == 0) fail(Exit::limits, "--judge: the judge's column \"{}\" has the weight 0", rollouts.reward_names[o.column]);
-  return o;
-}
-
-}  // namespace
-
 JudgedRollouts judge_rollouts(const Rollouts& rollouts, const JudgedOptions& options) {
   const JudgedOptions o = checked(rollouts, options);
   return Judged(rollouts, o).compute();
@@ -328,6 +298,8 @@ JudgedRollouts judge_rollouts(const Rollouts& rollouts, const JudgedOptions& opt
 
 std::vector<std::vector<double>> posterior_advantages(const Rollouts& rollouts, const JudgedOptions& options) {
   JudgedOptions o = checked(rollouts, options);
+  for (const EstimatorConfig& config : o.estimators)
+    if (const std::string text = uneven_text(o.judge); !text.empty()) fail(Exit::limits, "{} is refused: {}", estimator_word(config), text);
   o.votes.clear(), o.draws = 1, o.all = true;
   return Judged(rollouts, o).posterior();
 }

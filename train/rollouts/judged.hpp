@@ -21,7 +21,7 @@ struct JudgedRollouts {
   std::string column;                  ///< of the judge
   std::vector<std::string> known;      ///< other columns of a weight that is not 0
   std::size_t groups = 0, scores = 0, prompts = 0;  ///< groups with two scores or more; their scores; their prompts
-  std::size_t every = 1;               ///< they are those of every so many-th step
+  std::size_t every_step = 1, every_group = 1;  ///< of a large dump they are those of every so many-th step, or every so many-th group
   int draws = 0, resamples = 0;
   double misfit = 0;                   ///< total variation distance of the dump's scores and those that the model expects, after its prior is fitted
   std::vector<int> votes;              ///< the dump's own, then those of new scores

@@ -16,14 +16,11 @@ struct JudgedScores {
   std::vector<int> level;            ///< [rows] -1 = no score
   std::vector<double> known;         ///< [rows] sum of the other columns, with their weights; missing ones add 0
   std::size_t largest = 2;           ///< rows of the largest group
-  std::size_t scores = 0;            ///< of the groups
-  std::size_t every = 1;             ///< the groups are those of every so many-th step: of a large dump a part is enough
+  std::size_t count = 0;             ///< scores of the groups
+  std::size_t every_step = 1, every_group = 1;  ///< of a large dump a part is enough: every so many-th step, or group
   std::span<const int> levels_of(const RolloutGroup& g) const { return std::span(level).subspan(g.first, g.count); }
 };
 /// `lowest`: the judge's lowest level, 1 or 0. Failures of judge_rollouts().
 JudgedScores judged_scores(const Rollouts& rollouts, const JudgedOptions& options, int lowest);
-
-/// The reward that a level stands for, also between levels; below level 1 at the distance of the first two.
-double value_at(std::span<const double> values, double level);
 
 }  // namespace odrpo

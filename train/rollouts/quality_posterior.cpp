@@ -63,12 +63,18 @@ QualityPosterior::QualityPosterior(const RaterConfig& rater, int levels, int vot
       model_(make_score_model(believed_, rows_), best_isa()),
       group_(model_.scores) {}
 
+std::size_t QualityPosterior::bytes() const {
+  std::size_t members = 0;
+  for (std::size_t c = 0; c < model_.model.states(); ++c) members += believed_.members(c).size();
+  return model_.bytes() + rows_.probability.size() * sizeof(double) + believed_.quality.size() * sizeof(double) + members * sizeof(BelievedPrompts::Member);
+}
+
 PriorFit::PriorFit(QualityPosterior& posterior, const std::vector<std::vector<int>>& groups) : prompts_(posterior.model().prompts), groups_(groups.size()) {
   const std::vector<double> even(prompts_.size(), 1.0 / static_cast<double>(prompts_.size()));
   const StatePrior uniform(even);
   likelihood_.reserve(groups.size() * prompts_.size());
-  for (const std::vector<int>& seen : groups) {
-    const auto weights = posterior.see(uniform, seen);
+  for (const std::vector<int>& observed : groups) {
+    const auto weights = posterior.observe(uniform, observed);
     likelihood_.insert(likelihood_.end(), weights.begin(), weights.end());
   }
 }
@@ -103,13 +109,13 @@ std::vector<double> PriorFit::start() const {
   return {prior.probability().begin(), prior.probability().end()};
 }
 
-std::span<const double> QualityPosterior::see(const StatePrior& prior, std::span<const int> seen) {
-  seen_.assign(seen.begin(), seen.end());
-  order_.resize(seen.size());
+std::span<const double> QualityPosterior::observe(const StatePrior& prior, std::span<const int> observed) {
+  observed_.assign(observed.begin(), observed.end());
+  order_.resize(observed.size());
   std::iota(order_.begin(), order_.end(), 0u);
-  std::stable_sort(order_.begin(), order_.end(), [&](auto a, auto b) { return seen_[a] < seen_[b]; });
-  value_.resize(seen.size());
-  group_.values(model_.scores, prior, seen, value_);
+  std::stable_sort(order_.begin(), order_.end(), [&](auto a, auto b) { return observed_[a] < observed_[b]; });
+  value_.resize(observed.size());
+  group_.values(model_.scores, prior, observed, value_);
   reached_.clear();
   return group_.weights();
 }
@@ -119,12 +125,12 @@ void QualityPosterior::draw(UniformStream& random, std::span<std::uint32_t> qual
   const auto members = believed_.members(place_of(reached_, random.next()));
   int summed = -1;  // the score of which sums_ are
   for (const std::uint32_t i : order_) {
-    if (seen_[i] != summed) {
-      summed = seen_[i];
+    if (observed_[i] != summed) {
+      summed = observed_[i];
       double sum = 0;
       sums_.clear();
       for (const BelievedPrompts::Member& m : members) sums_.push_back(sum += m.probability * rows_.of(m.response)[static_cast<std::size_t>(summed)]);
-      if (sum == 0)  // the model gives the state no such score, so that it tells nothing
+      if (sum == 0)  // the model gives the state no such score, so that it says nothing about the quality
         for (std::size_t j = 0; j < members.size(); ++j) sums_[j] = sum += members[j].probability;
     }
     quality[i] = members[place_of(sums_, random.next())].response;

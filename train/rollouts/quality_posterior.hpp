@@ -1,5 +1,6 @@
 // Declares the posterior of the true qualities of a group of scores, under the model of a judge that posterior estimators have.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -42,10 +43,11 @@ class QualityPosterior {
   const ScoreModel& model() const { return model_.model; }
   const PosteriorScores& scores() const { return model_.scores; }
   const BelievedPrompts& believed() const { return believed_; }
+  std::size_t bytes() const;
 
-  /// Sets P(state | group) for the scores seen[n], and returns it.
-  std::span<const double> see(const StatePrior& prior, std::span<const int> seen);
-  /// Draws a state from P(state | group), and for each score of see() a quality from P(quality | score, state).
+  /// Sets P(state | group) for the scores observed[n], and returns it.
+  std::span<const double> observe(const StatePrior& prior, std::span<const int> observed);
+  /// Draws a state from P(state | group), and for each score of observe() a quality from P(quality | score, state).
   void draw(UniformStream& random, std::span<std::uint32_t> quality);
 
  private:
@@ -53,8 +55,8 @@ class QualityPosterior {
   ScoreRows rows_;
   PosteriorModel model_;
   PosteriorGroup group_;
-  std::vector<int> seen_;
-  std::vector<std::uint32_t> order_;  ///< of seen_ by score: equal ones share a table
+  std::vector<int> observed_;
+  std::vector<std::uint32_t> order_;  ///< of observed_ by score: equal ones share a table
   std::vector<double> value_, reached_, sums_;  ///< reached_: running sums of P(state | group); sums_: of P(quality, score | state)
 };
 

@@ -19,7 +19,20 @@ struct TruthSums {
   std::array<double, 3> ratios() const;
 };
 
-/// What a group adds: advantages a[n] and true rewards q[n] of its responses; T = q - mean q. Differences below 1e-9 of the largest are none.
+/// Differences of numbers of a group that are at most so large count as none: 1e-9 of the largest difference, and 1e-12 of the largest number, since a mean
+/// or a sum of parts is rounded.
+double least_difference(std::span<const double> x);
+
+/// Pairs with different q, and those of them that a orders otherwise; equal a count half.
+struct PairSums {
+  double wrong = 0, pairs = 0;
+};
+PairSums pairs_one_by_one(std::span<const double> a, std::span<const double> q);  ///< the definition, O(n^2)
+/// O(n log n). Numbers are equal if a chain of neighbours joins them whose differences are none.
+PairSums pairs_by_sorting(std::span<const double> a, std::span<const double> q);
+
+/// What a group adds: advantages a[n] and true rewards q[n] of its responses; T = q - mean q. T that is at most least_difference(q) is 0; so is A of at most
+/// 1e-9 of the largest.
 TruthSums compared(std::span<const double> a, std::span<const double> q);
 
 /// Sums of one estimator, [units][draws]: units are prompts, or sets of prompts, and draws are truths, each of all units together.

@@ -37,7 +37,10 @@ std::optional<BanditProblem> make_bandit_problem(const RunSpec& spec, RunCache& 
   problem.isa = isa;
   problem.world = cache.world(world_key, [&]() -> std::shared_ptr<const BanditWorld> {
     WorldSource source = resolve_source(spec.env.bandit, spec.rater);
-    if (spec.judge) source.drawn = draw_rollout_world(spec.env.bandit, *spec.judge, spec.run_key);
+    if (spec.judge) {
+      const auto fitted = cache.rollout_prior(rollout_prior_key(spec), [&] { return fit_rollout_prior(spec.env.bandit, *spec.judge); });
+      source.drawn = draw_rollout_world(spec.env.bandit, *fitted, spec.run_key);
+    }
     auto world = std::make_shared<const BanditWorld>(make_bandit(spec.env.bandit, source, spec.run_key, features, &stop));
     return stop ? nullptr : world;
   });

@@ -12,8 +12,8 @@
 #include "envs/rater/noise.hpp"
 #include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
+#include "train/rollouts/judged_priors.hpp"
 #include "train/rollouts/quality_posterior.hpp"
-#include "train/rollouts/truth_sums.hpp"
 
 using namespace odrpo;
 
@@ -81,7 +81,7 @@ TEST_CASE("drawn qualities have the enumerated posterior") {
   const PriorFit fit(model, {{0, 2}, {1, 1}});
   const std::vector<double> prior = fit.start();
   const auto joint = enumerate(model, prior, 3, 1);
-  model.see(StatePrior(prior), std::vector<int>{2, 0});
+  model.observe(StatePrior(prior), std::vector<int>{2, 0});
   constexpr int draws = 40'000;
   std::map<std::pair<double, double>, int> count;
   double first = 0, order = 0;
@@ -181,17 +181,6 @@ TEST_CASE("judged numbers of one group are those of the enumerated qualities and
   CHECK(judged.estimators[0].scores[1].cosine.value == Approx(product3 / std::sqrt(advantage3 * truth)).margin(0.03));
 }
 
-TEST_CASE("sums count signs, pairs and ties") {
-  const TruthSums s = compared(std::vector<double>{1, -1, 0, 0}, std::vector<double>{5, 4, 3, 4});  // T = 1, 0, -1, 0
-  CHECK(s.signs == 1);
-  CHECK(s.turned == 0);
-  CHECK(s.pairs == 5);    // 4 and 4 have no order
-  CHECK(s.wrong == 1.5);  // 4 > 3 with -1 < 0; 3 < 4 with 0 = 0 by half
-  CHECK(s.product == 1);
-  CHECK(s.advantage == 2);
-  CHECK(s.truth == 2);
-}
-
 TEST_CASE("missing scores and groups of one score take no part") {
   std::vector<std::vector<double>> groups, with_gaps;
   for (int g = 0; g < 12; ++g) {
@@ -229,10 +218,77 @@ TEST_CASE("of a large dump every so many-th step is judged") {
   o.resamples = 1;
   o.votes = {2};
   const JudgedRollouts judged = judge_rollouts(r, o);
-  CHECK(judged.every == 2);
+  CHECK(judged.every_step == 2);
+  CHECK(judged.every_group == 1);
   CHECK(judged.groups == 5 * groups);
   CHECK(judged.scores == 5 * groups * members);
   CHECK(judged.prompts == groups);
+}
+
+TEST_CASE("of a large dump of few steps every so many-th group is judged") {
+  for (const std::size_t steps : {1u, 3u}) {
+    Rollouts r = dump({});
+    const std::size_t groups = 24'000, members = 8;  // 192,000 scores: every second group
+    for (std::size_t g = 0; g < groups; ++g) {
+      r.groups.push_back({static_cast<std::int64_t>(g * steps / groups), static_cast<std::uint32_t>(g), static_cast<std::uint32_t>(g * members), members});
+      r.prompts.push_back("p" + std::to_string(g));
+      for (std::size_t i = 0; i < members; ++i) r.rewards.push_back(double(1 + (g + i * i) % 3)), r.place.push_back({0, 1});
+    }
+    JudgedOptions o = asked();
+    o.draws = 1;
+    o.resamples = 1;
+    o.votes = {2};
+    const JudgedRollouts judged = judge_rollouts(r, o);
+    CHECK(judged.every_step == 1);
+    CHECK(judged.every_group == 2);
+    CHECK(judged.groups == groups / 2);
+    CHECK(judged.scores == groups / 2 * members);
+  }
+}
+
+TEST_CASE("a resample of prompts has all groups of a prompt as often as each other") {
+  UniformStream random(5, Purpose::dump_prior, 0, 0), again(5, Purpose::dump_prior, 0, 0);
+  const std::vector<std::uint32_t> prompt = {9, 4, 9, 7, 4, 9};
+  const std::vector<double> times = times_of_groups(prompt, random);
+  CHECK(times[0] == times[2]);
+  CHECK(times[0] == times[5]);
+  CHECK(times[1] == times[4]);
+  CHECK(times[0] + times[1] + times[3] == 3);  // as many prompts as there are
+  double sum[3] = {};
+  for (int r = 0; r < 3000; ++r) {
+    const std::vector<double> t = times_of_groups(prompt, random);
+    sum[0] += t[0], sum[1] += t[1], sum[2] += t[3];
+  }
+  for (const double s : sum) CHECK(std::fabs(s - 3000) < 5 * std::sqrt(3000 * 2 / 3.0));  // binomial of 3 draws, probability 1/3
+  const std::vector<double> alone = times_of_groups({3, 1, 2}, again);
+  CHECK(alone == std::vector<double>{times[0], times[1], times[3]});
+}
+
+TEST_CASE("posterior estimators are refused for a judge of unevenly spaced values") {
+  std::vector<std::vector<double>> groups;
+  for (int g = 0; g < 12; ++g) groups.push_back({double(g % 3 == 2 ? 10 : g % 3), double(g % 2), 10});
+  JudgedOptions o = asked({"grpo", "posterior(grpo)"});
+  o.judge.values = {0, 1, 10};
+  o.draws = 4;
+  const JudgedRollouts judged = judge_rollouts(dump(groups), o);
+  CHECK(judged.estimators[0].refusal.empty());
+  CHECK(judged.estimators[0].scores[0].cosine.value > 0);
+  CHECK(judged.estimators[1].refusal == "it reads mean levels, and the values of the judge's levels are unevenly spaced: 0, 1, 10");
+  o.estimators.erase(o.estimators.begin());
+  CHECK_THROWS_WITH(posterior_advantages(dump(groups), o), "posterior(grpo) is refused: it reads mean levels, and the values of the judge's levels are unevenly spaced: 0, 1, 10");
+}
+
+TEST_CASE("scores of three calls each are judged by the law of three calls") {
+  JudgedOptions o = asked({"grpo"});
+  o.draws = 4;
+  o.votes = {3};
+  const Rollouts r = dump({{3, 1}, {3, 3}, {2, 1}, {1, 1}, {3, 2}, {2, 2}, {1, 3}, {3, 1}, {1, 2}, {2, 3}, {3, 1}, {1, 3}});
+  const JudgedRollouts one = judge_rollouts(r, o);
+  o.judge.votes = 3;
+  const JudgedRollouts three = judge_rollouts(r, o);
+  CHECK(three.votes == std::vector<int>{3, 3});
+  // three calls are wrong less often: their scores say more about the order
+  CHECK(three.estimators[0].scores[0].pairs.value < one.estimators[0].scores[0].pairs.value);
 }
 
 TEST_CASE("another reward is a known part of the truth") {
@@ -266,12 +322,12 @@ TEST_CASE("judges and scores that cannot be used are refused") {
     return "";
   };
   CHECK(refusal(dump({{1, 2}, {0.5, 3, 9}}), asked()) ==
-        "dump.jsonl:3: error: 0.5 of column \"reward\" is not on the scale 1..3 of the judge judge.toml (2 scores off it in all); --judge-scale states another scale");
+        "dump.jsonl:3:1: error: 0.5 of column \"reward\" is not on the scale 1..3 of the judge judge.toml (2 scores off it in all); --judge-scale states another scale");
   CHECK(refusal(dump({{1, missing}}), asked()) == "--judge: no group of this dump has two scores of column \"reward\"");
   JudgedOptions o = asked();
   o.judge.rater.aggregate = Aggregate::expected;
   CHECK(refusal(dump({{1, 2}}), o) ==
-        "--judge: judge.toml makes no integer scores of 1 votes, and the model needs them: aggregate = \"mode\" or \"median\"");
+        "--judge: judge.toml makes no integer scores of 1 vote, and the model needs them: aggregate = \"mode\" or \"median\"");
   o = asked();
   o.weight = {0};
   CHECK(refusal(dump({{1, 2}}), o) == "--judge: the judge's column \"reward\" has the weight 0");

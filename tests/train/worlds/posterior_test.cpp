@@ -95,7 +95,7 @@ struct Believed {
   }
 };
 
-double seen_reward(const RewardBatch& b, std::size_t k) {
+double reward_at(const RewardBatch& b, std::size_t k) {
   if (b.kind.real) return static_cast<double>(b.reward[k]);
   return b.score[k] == no_score ? std::nan("") : b.score[k];
 }
@@ -126,7 +126,7 @@ TEST_CASE("steps with posterior scores are what Bayes' rule says, batch after ba
         Values value;
         bool equal = true;
         for (int i = 0; i < rollouts; ++i) {
-          const double r = seen_reward(b, static_cast<std::size_t>(group * rollouts + i));
+          const double r = reward_at(b, static_cast<std::size_t>(group * rollouts + i));
           missing += std::isnan(r);
           if (!std::isnan(r)) seen.push_back(believed.model.number_of(r));
         }
@@ -145,7 +145,7 @@ TEST_CASE("steps with posterior scores are what Bayes' rule says, batch after ba
         if (!value.empty()) advantages(form_of(spec.estimator), spec.env.bandit.levels, value, no_median, out, floor);
         for (int i = 0, next = 0; i < rollouts; ++i) {
           const std::size_t k = static_cast<std::size_t>(group * rollouts + i);
-          const bool there = !std::isnan(seen_reward(b, k));
+          const bool there = !std::isnan(reward_at(b, k));
           const double wanted = there ? out[static_cast<std::size_t>(next++)] : 0;
           if (!undecided) CHECK(static_cast<double>(b.raw[k]) == Approx(wanted).epsilon(1e-6).margin(1e-6));
           if (!b.mask.empty() && !leaves_pivot(spec.estimator.form))

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <set>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "kernels/random.hpp"
 #include "tests/catch.hpp"
 #include "train/rollouts/quality_posterior.hpp"
+#include "train/run_cache.hpp"
 
 using namespace odrpo;
 
@@ -31,6 +33,10 @@ BanditConfig world_of(NumberRows groups) {
   return world;
 }
 
+std::shared_ptr<const std::vector<std::uint16_t>> drawn_for(const BanditConfig& world, const RaterConfig& judge, std::uint64_t key) {
+  return draw_rollout_world(world, *fit_rollout_prior(world, judge), key);
+}
+
 const NumberRows four_groups = {{8, 7, 1, 9}, {3, 3}, {10, 10, 10, 10}, {5, 6, 5}};
 
 }  // namespace
@@ -38,10 +44,11 @@ const NumberRows four_groups = {{8, 7, 1, 9}, {3, 3}, {10, 10, 10, 10}, {5, 6, 5
 TEST_CASE("the mean quality of a response over seeds is its posterior score") {
   const BanditConfig world = world_of(four_groups);
   const RaterConfig judge = judge_word("veto");
+  const auto shared = fit_rollout_prior(world, judge);
   constexpr int seeds = 600;
   std::vector<double> sum(16), squares(16);
   for (std::uint32_t seed = 0; seed < seeds; ++seed) {
-    const auto drawn = draw_rollout_world(world, judge, derive_key(11, seed));
+    const auto drawn = draw_rollout_world(world, *shared, derive_key(11, seed));
     REQUIRE(drawn->size() == 16);
     for (std::size_t i = 0; i < 16; ++i) {
       const double q = (*drawn)[i] / 16.0;
@@ -74,9 +81,30 @@ TEST_CASE("the mean quality of a response over seeds is its posterior score") {
 TEST_CASE("one key gives one draw, and others differ") {
   const BanditConfig world = world_of(four_groups);
   const RaterConfig judge = judge_word("mixed");
-  CHECK(*draw_rollout_world(world, judge, 5) == *draw_rollout_world(world, judge, 5));
-  CHECK(*draw_rollout_world(world, judge, 5) != *draw_rollout_world(world, judge, 6));
-  CHECK(*draw_rollout_world(world, judge, 5) != *draw_rollout_world(world, judge_word("s2"), 5));
+  CHECK(*drawn_for(world, judge, 5) == *drawn_for(world, judge, 5));
+  CHECK(*drawn_for(world, judge, 5) != *drawn_for(world, judge, 6));
+  CHECK(*drawn_for(world, judge, 5) != *drawn_for(world, judge_word("s2"), 5));
+}
+
+TEST_CASE("the prior of a world of rollouts is fitted once for all seeds, and anew for other scores and judges") {
+  RunCache cache;
+  int fits = 0;
+  const auto world_with = [&](std::uint64_t key, NumberRows groups, const char* judge) {
+    RunSpec spec;
+    spec.env.bandit = world_of(std::move(groups));
+    spec.judge = judge_word(judge);
+    spec.run_key = key;
+    const auto fitted = cache.rollout_prior(rollout_prior_key(spec), [&] { return ++fits, fit_rollout_prior(spec.env.bandit, *spec.judge); });
+    const auto own = fit_rollout_prior(spec.env.bandit, *spec.judge);
+    CHECK(std::ranges::equal(fitted->prior.probability(), own->prior.probability()));
+    CHECK(*draw_rollout_world(spec.env.bandit, *fitted, key) == *draw_rollout_world(spec.env.bandit, *own, key));
+  };
+  for (const std::uint64_t key : {1, 2, 3}) world_with(key, four_groups, "veto");
+  CHECK(fits == 1);
+  world_with(1, four_groups, "mixed");
+  CHECK(fits == 2);
+  world_with(1, {{8, 7, 1, 9}, {3, 3}}, "mixed");
+  CHECK(fits == 3);
 }
 
 TEST_CASE("a bandit has the drawn qualities, and the features drawn for its prompts in the order of quality") {
