@@ -107,9 +107,9 @@ def main():
         for i in np.argsort(-c):
             print(f"{estimators[i]:26}{c[i]:8.3f}{one[i].std(ddof=1) if o.seeds > 1 else np.nan:7.3f}{m[i].mean():11.3f}{m[i].std(ddof=1) if o.seeds > 1 else np.nan:7.3f}{100 * g[i].mean():10.1f}{100 * g[i].std(ddof=1) if o.seeds > 1 else np.nan:6.1f}")
         for what, keep in (("all", range(len(estimators))), ("without posterior forms", [i for i, e in enumerate(estimators) if not e.startswith("posterior(")])):
-            gain, gains = g[keep].mean(1), g[keep][:, samples].mean(2).T
+            gain, sampled = g[keep].mean(1), g[keep][:, samples].mean(2).T
             for of, x, drawn in (("true cosine", c[keep], cosine(s[keep][:, samples].sum(2)).T), ("predicted cosine", m[keep].mean(1), m[keep][:, samples].mean(2).T)):
-                lo, hi = np.nanpercentile(spearman(drawn, gains), [2.5, 97.5])
+                lo, hi = np.nanpercentile(spearman(drawn, sampled), [2.5, 97.5])
                 print(f"Spearman's correlation of gain and {of}, {what}, {len(keep)} estimators: {spearman(x, gain):+.2f} [{lo:+.2f}, {hi:+.2f}]")
 
 

@@ -59,8 +59,6 @@ void check_counts(const ResponseBatch& model, const ResponseBatch& baseline) {
   if (model.count() != baseline.count()) throw Failure(Exit::internal, "a win rate compares batches of different size");
 }
 
-bool is_paper(const Text& t) { return t.world->config.difficulty == Difficulty::paper; }
-
 int asked(const Text& t) { return is_paper(t) ? t.prompt->instructions : static_cast<int>(std::size(toy_instructions)); }
 
 unsigned followed(const Text& t) {

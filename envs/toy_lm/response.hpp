@@ -19,6 +19,8 @@ struct Text {
   const Vocabulary& vocabulary() const { return world->vocabulary; }
   LengthRange range() const { return world->range[static_cast<int>(prompt->length)]; }
 };
+/// True if the world has difficulty `paper`.
+inline bool is_paper(const Text& t) { return t.world->config.difficulty == Difficulty::paper; }
 /// Parses a response up to its end word, at most `response_tokens` words. Throws Failure(Exit::internal) for a token beyond the vocabulary.
 /// The text points to world, prompt and response, which must outlive it.
 Text read_text(const ToyLm& world, const ToyPrompt& prompt, std::span<const Token> response);

@@ -28,8 +28,6 @@ bool in_context(const Text& t, Token fact) {
 
 bool is_hard(const Text& t) { return t.world->config.difficulty == Difficulty::hard; }
 
-bool is_paper(const Text& t) { return t.world->config.difficulty == Difficulty::paper; }
-
 bool is_claim(WordClass c) { return c == WordClass::fact || c == WordClass::keyword; }
 
 int between(int x, int least, int most) { return x < least ? least : x > most ? most : x; }
