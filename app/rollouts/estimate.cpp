@@ -88,7 +88,7 @@ void write_rows(const RolloutInput& in, const std::vector<std::string>& names, c
     const std::string prompt = csv ? csv_field(printable(id)) : json_field(id);
     for (std::uint32_t i = 0; i < g.count; ++i) {
       const std::size_t row = g.first + i;
-      const RowPlace& at = r.place[row];
+      const LinePlace& at = r.place[row];
       auto to = std::back_inserter(out.text);
       if (csv) fmt::format_to(to, "{},{},{},{},{},{},{}", files[at.file], at.line, g.step, prompt, n + 1, i, exact_text(in.rewards.reward[row]));
       else fmt::format_to(to, R"({{"file":{},"line":{},"step":{},"prompt":{},"group":{},"row":{},"reward":{})", files[at.file], at.line, g.step, prompt, n + 1, i, json_value(in.rewards.reward[row]));

@@ -55,7 +55,7 @@ void find_scale(RolloutRewards& r, const ScaleChoice& choice, double present) {
 std::span<const double> RolloutRewards::read_by(const EstimatorConfig& config) const { return reads_levels(config) ? on_scale() : reward; }
 
 std::string place_text(const Rollouts& rollouts, std::size_t row) {
-  const RowPlace& at = rollouts.place[row];
+  const LinePlace& at = rollouts.place[row];
   return fmt::format("{}:{}", printable_line(rollouts.files[at.file]), at.line);
 }
 

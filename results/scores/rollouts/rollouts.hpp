@@ -34,7 +34,7 @@ struct RolloutGroup {
 };
 
 /// Where a row stands: a file of Rollouts::files, and its line there (of Parquet that was converted: the row).
-struct RowPlace {
+struct LinePlace {
   std::uint32_t file = 0, line = 1;
 };
 
@@ -55,7 +55,7 @@ struct Rollouts {
   std::vector<double> advantage;          ///< [rows] as the trainer logged it, NaN = none; empty: the dump has no advantages
   std::vector<double> length;             ///< [rows] NaN = unknown; empty: the dump has none
   LengthUnit length_unit = LengthUnit::none;
-  std::vector<RowPlace> place;            ///< [rows]
+  std::vector<LinePlace> place;            ///< [rows]
   std::vector<std::string> notes;         ///< what was left out, merged or assumed, a sentence each
   std::vector<std::string> warnings;      ///< what may make numbers wrong
 

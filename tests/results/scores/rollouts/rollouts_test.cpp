@@ -273,7 +273,7 @@ TEST_CASE("one training is the same from CSV, TSV, JSON lines, a list and packed
     for (const NamedText& file : files) {
       Rollouts r = parse_rollouts({file}, {});
       r.format.clear();
-      for (RowPlace& place : r.place) place.line = 1;
+      for (LinePlace& place : r.place) place.line = 1;
       const std::string found = shown(r);
       if (wanted.empty()) wanted = found;
       CAPTURE(round, file.name, file.text);
