@@ -39,7 +39,7 @@ bool reads_levels(const EstimatorConfig& config) {
 }
 
 GroupAdvantages::GroupAdvantages(const EstimatorConfig& config, std::span<const double> scale, int largest)
-    : config_(on_scale(config, scale)), scale_(scale.begin(), scale.end()), largest_(largest), levels_(reads_levels(config)) {
+    : config_(on_scale(config, scale)), scale_(scale.begin(), scale.end()), levels_(reads_levels(config)) {
   refuse_judged(config_);
   if (const std::string why = refusal_of(config_, scale); !why.empty()) fail(Exit::limits, "{} {}", estimator_word(config_), why);
   if (largest > most_scores) fail(Exit::limits, "a group of {} rollouts: at most {} are compared with each other", largest, most_scores);

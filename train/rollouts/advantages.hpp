@@ -38,7 +38,6 @@ class GroupAdvantages {
   double worth(double reward) const;
   EstimatorConfig config_;
   std::vector<double> scale_;
-  int largest_;
   bool levels_;  // rewards are read as levels
   std::optional<BatchEstimator> estimator_;
   std::vector<double> seen_, advantage_;  // [largest], of the present group's rewards

@@ -24,14 +24,14 @@ double median_of(std::vector<double> values) {
 }
 
 /// Sums over a group of products of distances from the means: of two lists, and of the second with itself.
-struct Moments {
+struct RewardMoments {
   double both = 0, own = 0;
   double ratio() const { return both / own; }
 };
-Moments moments_of(std::span<const double> x, std::span<const double> y) {
+RewardMoments moments_of(std::span<const double> x, std::span<const double> y) {
   double mean_x = 0, mean_y = 0;
   for (std::size_t i = 0; i < x.size(); ++i) mean_x += x[i] / static_cast<double>(x.size()), mean_y += y[i] / static_cast<double>(x.size());
-  Moments m;
+  RewardMoments m;
   for (std::size_t i = 0; i < x.size(); ++i) m.both += (x[i] - mean_x) * (y[i] - mean_y), m.own += (y[i] - mean_y) * (y[i] - mean_y);
   return m;
 }
@@ -73,7 +73,7 @@ std::vector<double> factors_of_weights(const Rollouts& rollouts, std::span<const
       for (const RolloutGroup& g : groups) {
         const auto part = [&](const std::vector<double>& values) { return std::span(values).subspan(g.first, g.count); };
         const auto logged = part(rollouts.advantage), own = part(made), reward = part(rewards->reward);
-        const Moments with_own = moments_of(reward, own), with_logged = moments_of(reward, logged);
+        const RewardMoments with_own = moments_of(reward, own), with_logged = moments_of(reward, logged);
         if (!(with_own.own > 0) || !(with_logged.own > 0)) continue;  // also where one is missing
         // of A = c (t - mean) / (c D + eps), (t - mean) / A = D + eps / c, and D + eps for c = 1
         factors.push_back(divides ? rule.eps / (rule.eps + with_logged.ratio() - with_own.ratio()) : moments_of(logged, own).ratio());

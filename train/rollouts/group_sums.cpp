@@ -29,15 +29,15 @@ void ranks(std::span<const double> values, std::vector<std::uint32_t>& order, st
   }
 }
 
-struct Products {
+struct LengthProducts {
   double both = 0, first = 0, second = 0;
 };
 
 /// Sums of products of the distances from the means.
-Products products_of(std::span<const double> x, std::span<const double> y) {
+LengthProducts products_of(std::span<const double> x, std::span<const double> y) {
   const double n = static_cast<double>(x.size());
   const double mean_x = std::accumulate(x.begin(), x.end(), 0.0) / n, mean_y = std::accumulate(y.begin(), y.end(), 0.0) / n;
-  Products p;
+  LengthProducts p;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double a = x[i] - mean_x, b = y[i] - mean_y;
     p.both += a * b, p.first += a * a, p.second += b * b;
@@ -83,7 +83,7 @@ void GroupSums::add(const RolloutGroup& group, std::size_t period, std::span<dou
 
 void GroupSums::add_spread(std::span<double> sums, std::size_t period, StepCounts& step) {
   const auto sum = [&](PeriodSum s) -> double& { return sums[layout_.at(period, s)]; };
-  const Products p = products_of(present_, present_);
+  const LengthProducts p = products_of(present_, present_);
   const bool dead = std::all_of(present_.begin(), present_.end(), [&](double r) { return r == present_[0]; });
   sum(PeriodSum::compared) += 1, sum(PeriodSum::dead) += dead, step.dead += dead;
   sum(PeriodSum::squares) += dead ? 0 : p.first, sum(PeriodSum::freedom) += static_cast<double>(present_.size()) - 1;
@@ -111,7 +111,7 @@ void GroupSums::add_outlier(std::span<double> sums, std::size_t period) {
 }
 
 void GroupSums::add_length(std::span<double> sums, std::size_t period, PeriodCounts& counts) {
-  const auto put = [&](PeriodSum first, const Products& p) {
+  const auto put = [&](PeriodSum first, const LengthProducts& p) {
     const std::size_t at = layout_.at(period, first);
     sums[at] += p.both, sums[at + 1] += p.first, sums[at + 2] += p.second;
   };

@@ -31,12 +31,12 @@ bool computes_the_same(const Convention& a, const Convention& b) {
 }
 
 /// The estimators of an analysis, those that cannot be computed left out with a note.
-struct Compared {
+struct ComparedEstimators {
   std::vector<MadeAdvantages> made;      // the first `estimators` are those that are compared; the others are conventions alone
   std::size_t estimators = 0;
   std::vector<std::size_t> of_convention;  // index into `made`
 
-  Compared(const Rollouts& rollouts, const RolloutRewards& rewards, const RolloutAnalysisOptions& o, RolloutAnalysis& a) {
+  ComparedEstimators(const Rollouts& rollouts, const RolloutRewards& rewards, const RolloutAnalysisOptions& o, RolloutAnalysis& a) {
     const int largest = largest_group(rollouts);
     std::vector<EstimatorConfig> kept;
     std::string need_levels;
@@ -147,7 +147,7 @@ int largest_group(const Rollouts& rollouts) {
 RolloutAnalysis analyze_rollouts(const Rollouts& rollouts, const RolloutRewards& rewards, const RolloutAnalysisOptions& o) {
   RolloutAnalysis a;
   if (o.estimators.size() > most_compared) throw Failure(Exit::limits, std::to_string(o.estimators.size()) + " estimators: at most " + std::to_string(most_compared) + " are compared");
-  Compared compared(rollouts, rewards, o, a);
+  ComparedEstimators compared(rollouts, rewards, o, a);
   const auto steps = steps_of(rollouts);
   const std::size_t periods = std::min<std::size_t>(most_periods, steps.size()), levels = rewards.scale.size();
   const SumLayout layout{periods, compared.estimators, compared.of_convention.size()};
