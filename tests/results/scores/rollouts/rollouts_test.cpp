@@ -96,7 +96,7 @@ std::string result_of_case(const std::string& input) {
 
 std::string bytes_of(std::uint64_t value, int count) {
   std::string bytes;
-  for (int i = 0; i < count; ++i) bytes += static_cast<char>(value >> 8 * i & 255);
+  for (int i = 0; i < count; ++i) bytes += static_cast<char>(i < 8 ? value >> 8 * i & 255 : 0);
   return bytes;
 }
 
