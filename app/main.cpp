@@ -67,10 +67,7 @@ struct Commands {
   std::function<int()> chosen;
 
   CLI::App* add(const std::string& name, const std::string& help, const std::string& example, std::function<int()> call) {
-    CLI::App* sub = app.add_subcommand(name, help);
-    sub->footer("Example:\n  " + example);
-    sub->callback([this, call = std::move(call)] { chosen = call; });
-    return sub;
+    return add_command(app, chosen, name, help, example, std::move(call));
   }
 
   Commands() {

@@ -24,23 +24,12 @@
 
 namespace odrpo::app {
 
-// Parses the flag --figure of `judge analyze`, and draws the figures.
+// Draws the figures of `judge analyze`.
 
 enum class JudgeFigure { kendall, rows };
 
-/// One figure that --figure asks for, and the file to draw it into.
-struct FigureRequest {
-  JudgeFigure kind;
-  std::string path;
-  FigureFormat format;
-};
-
-/// Parses --figure, such as "kendall=FILE.svg". Failure `usage` for an unknown kind or ending, or one file for two figures; `io` for a file
-/// that cannot be written.
-std::vector<FigureRequest> figure_requests(const std::vector<std::string>& words, const std::string& input);
-
 /// Draws each figure into its file, and prints its caption on stderr. Failure `io` if a file cannot be written.
-void draw_judge_figures(std::span<const FigureRequest> requests, const ScoreTable& table, const JudgeAnalysis& analysis);
+void draw_judge_figures(std::span<const FigureRequest<JudgeFigure>> requests, const ScoreTable& table, const JudgeAnalysis& analysis);
 
 namespace {
 
@@ -97,24 +86,8 @@ Figure rows_figure(const ScoreTable& table, const JudgeAnalysis& a) {
 
 }  // namespace
 
-std::vector<FigureRequest> figure_requests(const std::vector<std::string>& words, const std::string& input) {
-  std::vector<FigureRequest> requests;
-  for (const std::string& word : words) {
-    const std::size_t equals = word.find('=');
-    const std::string name = word.substr(0, equals), path = equals == std::string::npos ? "" : word.substr(equals + 1);
-    const auto kind = find_word<JudgeFigure>(kinds, name);
-    if (!kind) refuse_word(fmt::format("--figure: there is no figure \"{}\"", printable_line(name)), name, words_in(kinds));
-    if (path.empty()) fail(Exit::usage, "--figure {0}: a file must follow, as {0}=FILE.svg", name);
-    for (const FigureRequest& other : requests)
-      if (other.path == path) fail(Exit::usage, "--figure: two figures would go to \"{}\"", path);
-    requests.push_back({*kind, path, figure_format("--figure " + name, path)});
-    check_output(path, input);
-  }
-  return requests;
-}
-
-void draw_judge_figures(std::span<const FigureRequest> requests, const ScoreTable& table, const JudgeAnalysis& analysis) {
-  for (const FigureRequest& request : requests) {
+void draw_judge_figures(std::span<const FigureRequest<JudgeFigure>> requests, const ScoreTable& table, const JudgeAnalysis& analysis) {
+  for (const FigureRequest<JudgeFigure>& request : requests) {
     const bool kendall = request.kind == JudgeFigure::kendall;
     const Figure figure = kendall ? kendall_figure(analysis) : rows_figure(table, analysis);
     write_output(request.path, draw_figure(figure, request.format, kendall ? column : whole_page));
@@ -128,7 +101,7 @@ int judge_analyze(const JudgeAnalyzeOptions& o) {
   if (const std::string flag = file_flag(o.scores); !file && !flag.empty())
     fail(Exit::usage, "{} says how a file of scores is read, and {} is none", flag, o.path);
   if (!o.output.empty()) check_output(o.output, o.path);
-  const std::vector<FigureRequest> figures = figure_requests(o.figures, o.path);
+  const auto figures = figure_requests(kinds, o.figures, {o.path});
   const auto seed = static_cast<std::uint64_t>(o.seed);
   std::vector<NamedScores> inputs = judge_inputs(o.path, o);
   JudgeAnalysis analysis = analyze_scores(inputs[0].table, inputs[0].name, o.resamples, seed);

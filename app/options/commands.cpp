@@ -112,10 +112,7 @@ void judge_commands(CLI::App& judge, JudgeCommands& commands, std::function<int(
   judge.require_subcommand(0, 1);
   judge.footer("`odrpo-bench judge COMMAND --help` explains a command.");
   const auto add = [&](const char* name, const char* help, const char* example, std::function<int()> call) {
-    CLI::App* sub = judge.add_subcommand(name, help);
-    sub->footer(std::string("Example:\n  ") + example);
-    sub->callback([&chosen, call = std::move(call)] { chosen = call; });
-    return sub;
+    return add_command(judge, chosen, name, help, example, std::move(call));
   };
 
   JudgeAnalyzeOptions& o = commands.analyze;
@@ -201,10 +198,7 @@ void theory_commands(CLI::App& theory, TheoryCommands& commands, std::function<i
   theory.require_subcommand(0, 1);
   theory.footer("`odrpo-bench theory COMMAND --help` explains a command; docs/theory.md says what comes out.");
   const auto add = [&](const char* name, const char* help, const char* example, std::function<int()> call) {
-    CLI::App* sub = theory.add_subcommand(name, help);
-    sub->footer(std::string("Example:\n  ") + example);
-    sub->callback([&chosen, call = std::move(call)] { chosen = call; });
-    return sub;
+    return add_command(theory, chosen, name, help, example, std::move(call));
   };
 
   TheoryCurlOptions& u = commands.curl;

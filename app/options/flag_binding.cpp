@@ -13,6 +13,14 @@
 
 namespace odrpo::app {
 
+CLI::App* add_command(CLI::App& group, std::function<int()>& chosen, const std::string& name, const std::string& help, const std::string& example,
+                      std::function<int()> call) {
+  CLI::App* command = group.add_subcommand(name, help);
+  command->footer("Example:\n  " + example);
+  command->callback([&chosen, call = std::move(call)] { chosen = call; });
+  return command;
+}
+
 void repeated(CLI::App& app, const std::string& name, std::vector<std::string>& values, const std::string& help, const std::string& value) {
   app.add_option(name, values, help)->expected(1)->allow_extra_args(false)->take_all()->type_name(value);
 }

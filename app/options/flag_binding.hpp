@@ -10,6 +10,10 @@
 
 namespace odrpo::app {
 
+/// Adds a command to a group of commands. If the command line names it, `chosen` becomes `call`.
+CLI::App* add_command(CLI::App& group, std::function<int()>& chosen, const std::string& name, const std::string& help, const std::string& example,
+                      std::function<int()> call);
+
 /// Adds a flag that may be repeated and takes one value each time. `value` = what help calls the value.
 void repeated(CLI::App& app, const std::string& name, std::vector<std::string>& values, const std::string& help, const std::string& value);
 

@@ -38,10 +38,7 @@ void rollouts_commands(CLI::App& rollouts, RolloutsCommands& commands, std::func
   rollouts.require_subcommand(0, 1);
   rollouts.footer("`odrpo-bench rollouts COMMAND --help` explains a command.");
   const auto add = [&](const char* name, const char* help, const char* example, std::function<int()> call) {
-    CLI::App* sub = rollouts.add_subcommand(name, help);
-    sub->footer(std::string("Example:\n  ") + example);
-    sub->callback([&chosen, call = std::move(call)] { chosen = call; });
-    return sub;
+    return add_command(rollouts, chosen, name, help, example, std::move(call));
   };
   RolloutsAnalyzeOptions& a = commands.analyze;
   CLI::App* c = add("analyze", "dead groups, agreement of estimators, leverage, length, and the convention of logged advantages",

@@ -21,7 +21,7 @@ int rollouts_analyze(const RolloutsAnalyzeOptions& o) {
   rollout_reading(o), scale_choice(o);  // throw for invalid flags, before any file is read
   for (const std::string& path : o.paths)
     if (!o.output.empty()) check_output(o.output, path);
-  const auto figures = rollout_figure_requests(o.figures, o.paths);
+  const auto figures = figure_requests(rollout_figure_words, o.figures, o.paths);
   JudgedOptions asked;
   if (judge) asked.judge = read_judge_of_dump(o.judge, o.judge_scale, o.judge_votes);
   const RolloutInput input = read_rollout_input(o, true);

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/flags/flag_values.hpp"
-#include "app/plot/plot.hpp"
 #include "app/rollouts/rollout_report.hpp"
 #include "kernels/system/fail.hpp"
 #include "kernels/system/output_file.hpp"
@@ -15,11 +13,6 @@
 namespace odrpo::app {
 namespace {
 
-constexpr Word<RolloutFigure> figure_kinds[] = {
-    {RolloutFigure::dead, "dead", "share of dead groups and of dead levels over steps"},
-    {RolloutFigure::levels, "levels", "heat map of the levels of the rewards over steps"},
-    {RolloutFigure::cosine, "cosine", "matrix of the cosines of estimators' advantages"},
-};
 constexpr FigureSize one_column{3.25, 0}, page_wide{5.5, 0};
 constexpr std::size_t most_columns = 100;  // of steps in a figure; neighbours are taken together
 constexpr double without_end = std::numeric_limits<double>::quiet_NaN();
@@ -98,24 +91,8 @@ Figure cosine_figure(const RolloutReport& r) {
 
 }  // namespace
 
-std::vector<RolloutFigureRequest> rollout_figure_requests(const std::vector<std::string>& words, const std::vector<std::string>& inputs) {
-  std::vector<RolloutFigureRequest> requests;
-  for (const std::string& word : words) {
-    const std::size_t equals = word.find('=');
-    const std::string name = word.substr(0, equals), path = equals == std::string::npos ? "" : word.substr(equals + 1);
-    const auto kind = find_word<RolloutFigure>(figure_kinds, name);
-    if (!kind) refuse_word(fmt::format("--figure: there is no figure \"{}\"", printable_line(name)), name, words_in(figure_kinds));
-    if (path.empty()) fail(Exit::usage, "--figure {0}: a file must follow, as {0}=FILE.svg", name);
-    for (const RolloutFigureRequest& other : requests)
-      if (other.path == path) fail(Exit::usage, "--figure: two figures would go to \"{}\"", path);
-    requests.push_back({*kind, path, figure_format("--figure " + name, path)});
-    for (const std::string& input : inputs) check_output(path, input);
-  }
-  return requests;
-}
-
-void draw_rollout_figures(const std::vector<RolloutFigureRequest>& requests, const RolloutReport& report) {
-  for (const RolloutFigureRequest& request : requests) {
+void draw_rollout_figures(const std::vector<FigureRequest<RolloutFigure>>& requests, const RolloutReport& report) {
+  for (const FigureRequest<RolloutFigure>& request : requests) {
     const Figure figure = request.kind == RolloutFigure::dead ? dead_figure(report) : request.kind == RolloutFigure::levels ? levels_figure(report) : cosine_figure(report);
     write_output(request.path, draw_figure(figure, request.format, request.kind == RolloutFigure::cosine ? page_wide : one_column));
     print_note(fmt::format("{}: {}", printable_line(request.path), figure.caption));

@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "app/plot/plot.hpp"
 #include "app/rollouts/input.hpp"
 #include "app/rollouts/page.hpp"
 #include "kernels/shared/json.hpp"
-#include "results/figure/figure.hpp"
 #include "train/rollouts/judged.hpp"
 #include "train/rollouts/rollout_analysis.hpp"
 
@@ -32,15 +32,12 @@ Json logged_json(const RolloutReport& report);
 std::string convention_text(const LoggedConvention& convention);
 
 enum class RolloutFigure { dead, levels, cosine };
-struct RolloutFigureRequest {
-  RolloutFigure kind;
-  std::string path;
-  FigureFormat format;
+inline constexpr Word<RolloutFigure> rollout_figure_words[] = {
+    {RolloutFigure::dead, "dead", "share of dead groups and of dead levels over steps"},
+    {RolloutFigure::levels, "levels", "heat map of the levels of the rewards over steps"},
+    {RolloutFigure::cosine, "cosine", "matrix of the cosines of estimators' advantages"},
 };
-/// Parses --figure, such as "dead=FILE.svg". Failure `usage` for an unknown kind or ending, or one file for two figures; `io` for a file
-/// that cannot be written.
-std::vector<RolloutFigureRequest> rollout_figure_requests(const std::vector<std::string>& words, const std::vector<std::string>& inputs);
 /// Draws each figure into its file, and prints its caption on stderr.
-void draw_rollout_figures(const std::vector<RolloutFigureRequest>& requests, const RolloutReport& report);
+void draw_rollout_figures(const std::vector<FigureRequest<RolloutFigure>>& requests, const RolloutReport& report);
 
 }  // namespace odrpo::app
