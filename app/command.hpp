@@ -146,6 +146,7 @@ struct JudgeAnalyzeOptions {
   ScoreOptions scores;
   std::vector<std::string> compare;  ///< other files, read the same way
   std::vector<std::string> figures;  ///< "kendall=FILE.svg"
+  int samples = 0;  ///< calls of a simulated rater about each response; 0 = a suite's most votes, else 16
   int resamples = 2000;
   long long seed = 1;
   bool json = false;

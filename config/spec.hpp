@@ -72,6 +72,7 @@ struct RecordConfig {
   int gradient = 0;  ///< redraws of the batch's responses at recorded steps, for the gradient's cosine with the exact one and SNR; 0 = off
   int rollouts = 0;          ///< keep the rollouts of every k-th step, plus the first and the last; 0 = of none. No run depends on it: it is not in its key
   int levels = 0;            ///< 1: also record the curves of levels (train/level_curves.hpp)
+  int logits = 0;            ///< 1: also keep how far the start's likeliest responses moved (BanditRun::add_final_values)
   double collapse_fall = 1;  ///< a collapse: the observed reward falls by so many levels below its peak …
   int collapse_steps = 20;   ///< … for so many steps without a break
 };
@@ -81,6 +82,7 @@ void describe(V& v, RecordConfig& c) {
   v.integer("gradient", c.gradient, 0, 4096, "redraws per recorded step for the exact-gradient cosine and SNR; 0 = off");
   v.integer("rollouts", c.rollouts, 0, 10'000'000, "keep the rollouts of every k-th step, plus first and last, for `export --what rollouts`; 0 = of none");
   v.integer("levels", c.levels, 0, 1, "1 = also record which share of quality and of scores reaches each level, and each level's share of the advantages");
+  v.integer("logits", c.logits, 0, 1, "bandit: 1 = also keep how far the logit of the response moved that the policy liked best before training, and whether the entropy collapsed");
   v.number("collapse_fall", c.collapse_fall, 0.01, 1e3, "a collapse: the batches' mean reward falls so many levels below its peak");
   v.integer("collapse_steps", c.collapse_steps, 1, 10'000'000, "and stays there so many steps on end; the peak is a mean over as many");
 }

@@ -89,7 +89,7 @@ struct NamedScores {
 bool is_score_file(const std::string& path);
 
 /// Returns the table of a file of scores, or simulates raters; at least one entry. A suite gives an entry for each of its raters, with as many
-/// calls as its most votes. A judge's file or a word gives that rater, 1000 prompts x 8 responses x 16 calls, as the paper measured its judge.
+/// calls as its most votes or as `samples` says. A judge's file or a word gives that rater, 1000 prompts x 8 responses x 16 calls, as the paper measured its judge.
 /// Failures of load_suite(), load_rater_file() and read_score_table(); `usage` for a suite of another world than the bandit.
 std::vector<NamedScores> judge_inputs(const std::string& path, const JudgeAnalyzeOptions& o);
 

@@ -100,6 +100,8 @@ int judge_analyze(const JudgeAnalyzeOptions& o) {
   const bool file = is_score_file(o.path) || std::any_of(o.compare.begin(), o.compare.end(), is_score_file);
   if (const std::string flag = file_flag(o.scores); !file && !flag.empty())
     fail(Exit::usage, "{} says how a file of scores is read, and {} is none", flag, o.path);
+  if (o.samples > 0 && is_score_file(o.path) && std::all_of(o.compare.begin(), o.compare.end(), is_score_file))
+    fail(Exit::usage, "--samples says how often a rater is called, and {} is a file of scores", o.path);
   if (!o.output.empty()) check_output(o.output, o.path);
   const auto figures = figure_requests(kinds, o.figures, {o.path});
   const auto seed = static_cast<std::uint64_t>(o.seed);

@@ -34,12 +34,13 @@ bool holds_suite(const std::string& path) {
   return find_child(root, section_of<SuiteHead>()) != nullptr;
 }
 
-std::vector<NamedScores> of_suite(const std::string& path, std::uint64_t seed) {
+std::vector<NamedScores> of_suite(const std::string& path, int samples, std::uint64_t seed) {
   const Suite suite = load_suite(path, {}, {});
   std::vector<NamedScores> all;
   const RunSpec first = suite.runs.front();
-  int votes = 1;
-  for (const std::size_t i : suite.runs.first_of_each({GridPart::votes})) votes = std::max(votes, suite.runs[i].votes);
+  int votes = std::max(samples, 1);
+  if (samples == 0)
+    for (const std::size_t i : suite.runs.first_of_each({GridPart::votes})) votes = std::max(votes, suite.runs[i].votes);
   for (const std::size_t i : suite.runs.first_of_each({GridPart::rater})) {
     const RunSpec run = suite.runs[i];
     if (run.env.kind != WorldKind::bandit) fail(Exit::usage, "{}: raters are simulated in the bandit, and its world is toy-lm", path);
@@ -60,10 +61,10 @@ bool is_score_file(const std::string& path) {
 std::vector<NamedScores> judge_inputs(const std::string& path, const JudgeAnalyzeOptions& o) {
   if (is_score_file(path)) return {{printable_line(path), read_score_table(path, score_reading(o.scores)), {}}};
   const auto seed = static_cast<std::uint64_t>(o.seed);
-  if (path.ends_with(".toml") && holds_suite(path)) return of_suite(path, seed);
+  if (path.ends_with(".toml") && holds_suite(path)) return of_suite(path, o.samples, seed);
   const RaterConfig rater = rater_named(path);
   const int levels = simulated_levels(rater, o.scores.levels);
-  return {{printable_line(path), simulate_scores(rater, rated_world(levels, paper_prompts, paper_responses), paper_samples, seed).table,
+  return {{printable_line(path), simulate_scores(rater, rated_world(levels, paper_prompts, paper_responses), o.samples > 0 ? o.samples : paper_samples, seed).table,
            worth_of(rater, levels, seed)}};
 }
 

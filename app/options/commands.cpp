@@ -132,6 +132,9 @@ void judge_commands(CLI::App& judge, JudgeCommands& commands, std::function<int(
       "draw kendall (histogram of W) or rows (heat maps of each response's mean, deviation, skewness, excess kurtosis) to a .svg, .pdf "
       "or .png; may be repeated",
       "KIND=FILE");
+  c->add_option("--samples", o.samples, "calls of a rater about each response (default: of a suite its most votes, else 16)")
+      ->check(whole(1, 1024))
+      ->type_name("N");
   c->add_option("--resamples", o.resamples, "resamples of the bootstrap (default 2000)")->check(whole(1000, 1'000'000))->type_name("N");
   c->add_option("--seed", o.seed, "seed of the resamples (default 1)")->check(seed())->type_name("N");
   c->add_flag("--json", o.json, "everything as JSON, with intervals and counts");

@@ -103,6 +103,10 @@ const char* who_lacks(const ValueWord& value, const Plan& plan) {
       if (only_texts(plan)) return "no env of the grid has";
       if (plan.record.gradient == 0) return "no run has";
       break;
+    case ValueNeeds::logits:
+      if (only_texts(plan)) return "no env of the grid has";
+      if (plan.record.logits == 0) return "no run has";
+      break;
     case ValueNeeds::call_seconds:
       if (!models_cost(plan, "seconds_per_call", &JudgeCost::timed)) return "no rater of the grid has";
       break;

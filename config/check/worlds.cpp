@@ -251,6 +251,7 @@ void check_worlds(const Plan& plan, Diagnostics& errors) {
                  "reinforce, whose numbers these would be, or env = \"toy-lm\"");
   if (!toy_lm) return;
   if (plan.record.gradient > 0) errors.add({0, 1, 1}, "record.gradient is the bandit's: the toy language model has no exact gradient");
+  if (plan.record.logits > 0) errors.add({0, 1, 1}, "record.logits is the bandit's: the toy language model has no list of responses");
   for (const auto& env : plan.env) {
     if (env.config.kind != WorldKind::toy_lm) continue;
     const auto* vocabulary = find_axis(env.axes, "vocabulary");

@@ -111,7 +111,7 @@ constexpr std::pair<std::string_view, std::string_view> newer_keys[] = {
     {"estimator.gini_floor", "0.1"}, {"estimator.gini_factor", "4"}, {"estimator.gini_power", "0.5"}, {"estimator.gini_decay", "2"},    {"rater.seconds_per_call", "unset"},
     {"rater.parallel", "1"},    {"rater.price_per_call", "unset"}, {"rater.order", "turn"}, {"rater.stop", "0"},
     {"rater.seconds", "unset"},   {"rater.prices", "unset"},
-    {"policy.tilt", "0"}, {"record.levels", "0"},          {"learn.max_batches", "10"}, {"estimator.model", "rater"}, {"estimator.prior", "following"}, {"estimator.keep", "0.95"},
+    {"policy.tilt", "0"}, {"record.levels", "0"}, {"record.logits", "0"},          {"learn.max_batches", "10"}, {"estimator.model", "rater"}, {"estimator.prior", "following"}, {"estimator.keep", "0.95"},
     {"estimator.values", "unset"}, {"estimator.floor", "posterior"}, {"estimator.kind", "scores"}, {"estimator.state", "none"}};
 // keys that change no number of a run
 constexpr std::string_view idle_keys[] = {"estimator.deadline", "record.rollouts"};

@@ -2,6 +2,7 @@
 #include "envs/toy_lm/held_out.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <vector>
 
@@ -182,6 +183,20 @@ unsigned followed_loosely(const Text& t) {
   unsigned mask = 0;
   for (int v = 0; v < 8; ++v) mask |= followed(variant(t, (v & 1) != 0, (v & 2) != 0, (v & 4) == 0, room));
   return mask;
+}
+
+std::array<double, toy_instruction_kinds> followed_by_kind(const ResponseBatch& batch) {
+  std::array<double, toy_instruction_kinds> followed{}, asked{};
+  for (int i = 0; i < batch.count(); ++i) {
+    const Text t = batch.text(i);
+    for (int k = 0; k < t.prompt->instructions; ++k) {
+      const Instruction kind = t.prompt->instruction[static_cast<std::size_t>(k)];
+      asked[static_cast<std::size_t>(kind)] += 1;
+      followed[static_cast<std::size_t>(kind)] += follows(kind, t);
+    }
+  }
+  for (std::size_t k = 0; k < followed.size(); ++k) followed[k] /= asked[k];  // 0 / 0: NaN
+  return followed;
 }
 
 InstructionScores instruction_following(const ResponseBatch& batch) {

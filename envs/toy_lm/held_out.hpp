@@ -1,5 +1,6 @@
 // Declares the three evaluations of responses to held-out prompts: grounding, win rate, instruction following (docs/toy-lm.md).
 #pragma once
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -134,6 +135,10 @@ struct InstructionScores {
 };
 /// Computes the scores of a batch. No randomness.
 InstructionScores instruction_following(const ResponseBatch& batch);
+
+/// Of difficulty `paper`: for each kind of instruction (instruction_words) the share of the responses asked for it that follow it as written; NaN where none
+/// is asked.
+std::array<double, toy_instruction_kinds> followed_by_kind(const ResponseBatch& batch);
 
 // --- all three evaluations
 

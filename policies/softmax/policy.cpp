@@ -226,8 +226,10 @@ void SoftmaxPolicy::update() {
 
 void SoftmaxPolicy::restored(int updates_done) { step_ = scalars_.begin_again(updates_done) - 1; }
 
-ExactMeans SoftmaxPolicy::exact(const float* quality) {
-  // evaluates peek_rows rows at a time on a copy of the parameters with all updates 0 .. step_ applied; the policy itself stays as it is
+// Calls use(first, count, logits) for the logits [count][width] of all prompts, peek_rows rows at a time. They are of a copy of the parameters with all
+// updates 0 .. step_ applied; the policy itself stays as it is.
+template <class F>
+void SoftmaxPolicy::each_exact_row(F use) {
   std::vector<RowVisit> visits(peek_rows);
   std::vector<float> theta_now;
   const int keep = step_;
@@ -237,7 +239,6 @@ ExactMeans SoftmaxPolicy::exact(const float* quality) {
     const RowVisit v = visit(0);
     if (adam()) catch_up(&v, 1, theta_now.data());
   }
-  ExactMeans sums;
   for (int p = 0; p < shape_.prompts; p += peek_rows) {
     const int count = std::min(peek_rows, shape_.prompts - p);
     if (tabular()) {
@@ -248,14 +249,26 @@ ExactMeans SoftmaxPolicy::exact(const float* quality) {
       const float* feature = shape_.feature + static_cast<std::size_t>(p) * shape_.features * shape_.width;
       stages_.linear_logits(feature, theta_now.data(), bias_.data(), nullptr, count, shape_.features, shape_.width, peek_.data());
     }
-    const ExactMeans part =
-        stages_.exact(peek_.data(), quality + static_cast<std::size_t>(p) * shape_.width, count, shape_.width, shape_.actions);
+    use(p, count, peek_.data());
+  }
+  step_ = keep;
+}
+
+ExactMeans SoftmaxPolicy::exact(const float* quality) {
+  ExactMeans sums;
+  each_exact_row([&](int p, int count, const float* logits) {
+    const ExactMeans part = stages_.exact(logits, quality + static_cast<std::size_t>(p) * shape_.width, count, shape_.width, shape_.actions);
     sums.quality += part.quality * count;
     sums.kl += part.kl * count;
     sums.entropy += part.entropy * count;
-  }
-  step_ = keep;
+  });
   return {sums.quality / shape_.prompts, sums.kl / shape_.prompts, sums.entropy / shape_.prompts};
+}
+
+std::vector<float> SoftmaxPolicy::exact_logits() {
+  std::vector<float> all;
+  each_exact_row([&](int, int count, const float* logits) { all.insert(all.end(), logits, logits + static_cast<std::size_t>(count) * shape_.width); });
+  return all;
 }
 
 // Picks the copy of softmax_stage.cpp that was compiled for the instruction set.

@@ -77,6 +77,8 @@ class SoftmaxPolicy {
   int gradient_size() const { return static_cast<int>(gradient_.size()); }
   /// Returns exact expectations under the current parameters, averaged over all prompts. Does not change the state of training.
   ExactMeans exact(const float* quality);
+  /// Returns the logits [prompts][width] under the current parameters, likewise; those of the padding behind `actions` mean nothing.
+  std::vector<float> exact_logits();
   const SoftmaxRows& rows() const { return rows_; }
 
   /// Writes the state of training to an archive, or reads it from one that a policy of equal shape, optimiser and number of steps wrote.
@@ -107,6 +109,8 @@ class SoftmaxPolicy {
   void catch_up(const RowVisit* visits, int count, float* out);
   void accumulate(const RowVisit* visits, int count, const float* gradient);
   void visit_overdue(int t);
+  template <class F>
+  void each_exact_row(F use);
   void to_parameters(const float* logit_gradient, float* out) const;
 
   PolicyKind kind_;

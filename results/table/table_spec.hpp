@@ -71,11 +71,12 @@ std::string table_spec_lines(const TableSpec& spec);
 // Words for the values of a run that a table can show. Each is a column of the result file, or computed from one.
 
 /// What a suite must set so that its runs have a value. (For values of the toy language model see of_texts().)
-enum class ValueNeeds { nothing, gradient, call_seconds, call_price, resampling };
+enum class ValueNeeds { nothing, gradient, logits, call_seconds, call_price, resampling };
 constexpr const char* needs_text(ValueNeeds needs) {
   switch (needs) {
     case ValueNeeds::nothing: break;
     case ValueNeeds::gradient: return "`gradient` above 0 in [record] and an env of base bandit";
+    case ValueNeeds::logits: return "`logits` = 1 in [record] and an env of base bandit";
     case ValueNeeds::call_seconds: return "`seconds_per_call` in [rater.NAME]";
     case ValueNeeds::call_price: return "`price_per_call` in [rater.NAME]";
     case ValueNeeds::resampling: return "`dead_groups` = \"resample\" in [learn]";
@@ -120,6 +121,12 @@ inline constexpr ValueWord value_words[] = {
     {"gradient-snr", "gradient_snr", 1, "", true,
      "squared norm of a batch's mean gradient over the variance of one redraw, mean over the recorded steps", false, false,
      ValueNeeds::gradient},
+    {"logit-shift", "logit_shift", 1, "nats", true,
+     "how far the logit ln(p / (1 - p)) of the response rose that the policy liked best before training, mean over prompts", false, false,
+     ValueNeeds::logits},
+    {"logit-spread", "logit_spread", 1, "nats", false, "standard deviation of that rise over prompts", false, false, ValueNeeds::logits},
+    {"entropy-collapse", "entropy_collapse", 100, "%", false, "share of runs whose policy's entropy fell below a tenth of that before training",
+     true, false, ValueNeeds::logits},
     {"seconds", "step_time_median", 1e6, "us", false, "wall time of one training step, median over the run", false, true},
     {"judge-seconds", "judge_seconds", 1, "s", false,
      "time that the judge's calls of one training step take, by the rater's seconds_per_call and parallel", false, false,

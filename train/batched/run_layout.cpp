@@ -122,6 +122,7 @@ std::string why_not_batched(const RunSpec& spec) {
   if (spec.learn.dead_groups == DeadGroups::resample) return "prompts in the place of dead groups are drawn on the CPU";
   if (spec.env.kind == WorldKind::toy_lm) return why_not_batched_toy_lm(spec);
   if (spec.record.levels > 0) return "`levels` of [record] are recorded on the CPU";
+  if (spec.record.logits > 0) return "`logits` of [record] are compared on the CPU";
   if (spec.record.rollouts > 0) return "`rollouts` of [record] are kept on the CPU";
   if (spec.rater.sampling == Sampling::draws && panel_size(spec.rater.noise) > 1) return "the judges of a panel answer one by one";
   if (bills_by_judge(spec)) return "the calls of each judge are counted, and the device does not know who answers";

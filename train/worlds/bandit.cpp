@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -199,6 +200,35 @@ void BanditRun::record_policy(RunRecord& r) {
   add_value(r, *problem->spec, CurveId::kl, now.kl);
   add_value(r, *problem->spec, CurveId::entropy, now.entropy);
   finite = std::isfinite(now.quality);
+}
+
+void BanditRun::add_final_values(RunRecord& r) {
+  if (problem->spec->record.logits == 0) return;
+  const int actions = problem->world->actions, prompts = problem->world->prompts;
+  const std::size_t width = static_cast<std::size_t>(problem->world->width);
+  const std::vector<float> start = make_policy(*problem).exact_logits(), now = policy.exact_logits();
+  // ln(p / (1 - p)) of an action: its logit less the log-sum-exp of the others'
+  const auto log_odds = [actions](const float* logit, int chosen) {
+    double most = -std::numeric_limits<double>::infinity(), sum = 0;
+    for (int a = 0; a < actions; ++a)
+      if (a != chosen) most = std::max(most, static_cast<double>(logit[a]));
+    for (int a = 0; a < actions; ++a)
+      if (a != chosen) sum += std::exp(static_cast<double>(logit[a]) - most);
+    return static_cast<double>(logit[chosen]) - most - std::log(sum);
+  };
+  std::vector<double> rise;
+  for (std::size_t p = 0; p < static_cast<std::size_t>(prompts); ++p) {
+    const float* before = &start[p * width];
+    const int best = static_cast<int>(std::max_element(before, before + actions) - before);
+    rise.push_back(log_odds(&now[p * width], best) - log_odds(before, best));
+  }
+  double mean = 0, squares = 0;
+  for (const double x : rise) mean += x / prompts;
+  for (const double x : rise) squares += (x - mean) * (x - mean) / prompts;
+  const std::vector<double>& entropy = curve_of(r, "entropy");
+  r.finals.push_back({"logit_shift", mean});
+  r.finals.push_back({"logit_spread", std::sqrt(squares)});
+  r.finals.push_back({"entropy_collapse", entropy.back() < entropy.front() / 10 ? 1.0 : 0.0});
 }
 
 std::vector<double> BanditRun::levels_reached() {

@@ -92,7 +92,8 @@ struct BanditRun {
   const char* not_finite() const { return finite ? nullptr : "parameters are"; }
   Headroom headroom(const RunRecord&) const { return {problem->world->uniform, problem->world->best}; }
   double judge_calls() const;
-  void add_final_values(RunRecord&) const {}
+  /// With `[record] logits`, compares the policy with that before training: logit_shift, logit_spread, entropy_collapse (results/table/table_spec.hpp).
+  void add_final_values(RunRecord& r);
   static bool is_of_policy(CurveId id) { return id == CurveId::quality || id == CurveId::kl || id == CurveId::entropy; }
   template <class A>
   void keep(A& archive) {

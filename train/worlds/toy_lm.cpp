@@ -355,6 +355,16 @@ void ToyLmRun::add_final_values(RunRecord& r) const {
   r.finals.push_back({"instructions", instructed});
   r.finals.push_back({"start_instructions", instruction_following(before).average()});
   r.finals.push_back({"held_out", held_out_mean(grounded, wins.control.rate, instructed)});
+  if (problem->world.config.difficulty == Difficulty::paper) {
+    const auto at_start = followed_by_kind(before), at_end = followed_by_kind(after);
+    for (const auto& kind : instruction_words) {
+      std::string name(kind.word);
+      std::replace(name.begin(), name.end(), '-', '_');
+      const std::size_t k = static_cast<std::size_t>(kind.value);
+      r.finals.push_back({"instruction_" + name, at_end[k]});
+      r.finals.push_back({"start_instruction_" + name, at_start[k]});
+    }
+  }
   r.evaluated = {{evaluated_quality, {}}, {evaluated_length, {}}};
   for (int i = 0; i < after.count(); ++i) {
     const Text text = after.text(i);

@@ -25,7 +25,7 @@ constexpr Range final_ranges[] = {
     {"collapse_step", 0, infinity}, {"collapsed", 0, 1},            {"recovered", 0, 1},           {"grounding", 0, 1},
     {"start_grounding", 0, 1},      {"instructions", 0, 1},         {"start_instructions", 0, 1},  {"held_out", 0, 1},
     {"win_rate", 0, 1},             {"win_rate_length_controlled", 0, 1}, {"gradient_cosine", -1.000001, 1.000001},
-    {"final_gradient_cosine", -1.000001, 1.000001},
+    {"final_gradient_cosine", -1.000001, 1.000001}, {"logit_spread", 0, infinity}, {"entropy_collapse", 0, 1},
 };
 constexpr Range curve_ranges[] = {{"dead_groups", 0, 1}, {"dead_levels", 0, 1},   {"clean", 0, 1},         {"missing", 0, 1},
                                   {"clipped", 0, 1},     {"advantage_rms", 0, infinity}, {"gradient_norm", 0, infinity}, {"length", 0, infinity},

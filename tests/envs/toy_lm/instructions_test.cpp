@@ -244,4 +244,21 @@ TEST_CASE("instruction following of held-out prompts counts their two instructio
   CHECK(s.instruction_loose.mean == Approx((1 + 0.5 + 0.5) / 3));
 }
 
+TEST_CASE("shares by kind of instruction: the responses that were asked for it, as written") {
+  const ToyPrompt p = asking({Instruction::title, Instruction::end_checker}), other = asking({Instruction::end_checker, Instruction::no_comma});
+  const std::vector<ToyPrompt> prompts = {p, p, other};
+  std::vector<Token> rows;
+  for (const char* text : {"fact0 key0 . fact1 key1 <end>", "fact0 . fact1 key1 <end>", "fact0 and fact1 <end>"}) {
+    std::vector<Token> row = words(paper(), text);
+    row.resize(24, paper().vocabulary.end());
+    rows.insert(rows.end(), row.begin(), row.end());
+  }
+  const auto shares = followed_by_kind({&paper(), prompts, rows, 24});
+  const auto of = [&](Instruction kind) { return shares[static_cast<std::size_t>(kind)]; };
+  CHECK(of(Instruction::title) == Approx(1.0 / 2));
+  CHECK(of(Instruction::end_checker) == Approx(2.0 / 3));
+  CHECK(of(Instruction::no_comma) == 0);
+  CHECK(std::isnan(of(Instruction::bullets)));
+}
+
 }  // namespace odrpo
