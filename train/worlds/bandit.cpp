@@ -92,6 +92,7 @@ BanditRun::BanditRun(const Problem& p)
   word.resize(batch * p.action_blocks * 4);
   if (spec.rater.sampling == Sampling::draws) vote_word.resize(static_cast<std::size_t>(spec.learn.rollouts) * ((spec.votes + 3) / 4) * 4);
   action.resize(batch * spec.learn.rollouts);
+  if (spec.record.logits > 0) logits.resize(static_cast<std::size_t>(p.world->prompts) * p.world->width);
   if (!bills_by_judge(spec)) return;
   by_judge.assign(static_cast<std::size_t>(panel_size(spec.rater.noise)), 0.0);
   if (p.rated->stop > 0) turn_calls.resize(batch * p.rated->turns);
@@ -200,13 +201,14 @@ void BanditRun::record_policy(RunRecord& r) {
   add_value(r, *problem->spec, CurveId::kl, now.kl);
   add_value(r, *problem->spec, CurveId::entropy, now.entropy);
   finite = std::isfinite(now.quality);
+  if (problem->spec->record.logits > 0 && r.step.back() == problem->spec->learn.steps) logits = policy.exact_logits();  // before the last batch moves on
 }
 
-void BanditRun::add_final_values(RunRecord& r) {
+void BanditRun::add_final_values(RunRecord& r) const {
   if (problem->spec->record.logits == 0) return;
   const int actions = problem->world->actions, prompts = problem->world->prompts;
   const std::size_t width = static_cast<std::size_t>(problem->world->width);
-  const std::vector<float> start = make_policy(*problem).exact_logits(), now = policy.exact_logits();
+  const std::vector<float> start = make_policy(*problem).exact_logits();
   // ln(p / (1 - p)) of an action: its logit less the log-sum-exp of the others'
   const auto log_odds = [actions](const float* logit, int chosen) {
     double most = -std::numeric_limits<double>::infinity(), sum = 0;
@@ -220,7 +222,7 @@ void BanditRun::add_final_values(RunRecord& r) {
   for (std::size_t p = 0; p < static_cast<std::size_t>(prompts); ++p) {
     const float* before = &start[p * width];
     const int best = static_cast<int>(std::max_element(before, before + actions) - before);
-    rise.push_back(log_odds(&now[p * width], best) - log_odds(before, best));
+    rise.push_back(log_odds(&logits[p * width], best) - log_odds(before, best));
   }
   double mean = 0, squares = 0;
   for (const double x : rise) mean += x / prompts;

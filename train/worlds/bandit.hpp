@@ -64,6 +64,7 @@ struct BanditRun {
   CallsByJudge by_judge{};               ///< calls of each judge so far, if the bill depends on who answers (bills_by_judge()); else empty
   std::vector<double> turn_calls{};      ///< [B][turns] calls of the latest batch, by a judge's turn in the panel's order; if calls may end early
   GradientQuality gradient{};            ///< of the latest recorded batch
+  std::vector<float> logits{};           ///< [prompts][width] at the last record, with `[record] logits`; else empty
   bool finite = true;                    ///< was the policy's quality finite at the latest record
 
   explicit BanditRun(const Problem& problem);
@@ -93,13 +94,14 @@ struct BanditRun {
   Headroom headroom(const RunRecord&) const { return {problem->world->uniform, problem->world->best}; }
   double judge_calls() const;
   /// With `[record] logits`, compares the policy with that before training: logit_shift, logit_spread, entropy_collapse (results/table/table_spec.hpp).
-  void add_final_values(RunRecord& r);
+  void add_final_values(RunRecord& r) const;
   static bool is_of_policy(CurveId id) { return id == CurveId::quality || id == CurveId::kl || id == CurveId::entropy; }
   template <class A>
   void keep(A& archive) {
     policy.keep(archive);
     archive(calls_so_far);
     if (!by_judge.empty()) archive(std::span<double>(by_judge));
+    if (!logits.empty()) archive(std::span<float>(logits));
   }
   void restored(int t) { policy.restored(first_update(t)); }
 

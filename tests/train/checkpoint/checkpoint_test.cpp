@@ -128,7 +128,8 @@ prior = "moments"
       {"policy.tabular.tilt=[0, 0.7]", "learn.lr=[0, 0.1]", "record.gradient=2"},
       {"learn.dead_groups=resample", "env.bandit.prompts=700", "learn.steps=200", "rater.mixed.parse_policy=drop", "rater.mixed.parse_failure=0.5", "record.rollouts=9"},
       {"learn.dead_groups=resample", "env.bandit.prompts=100", "grid.policy=linear", "grid.votes=5", "rater.mixed.stop=2", "record.every=1"},
-      {"grid.policy=linear", "policy.linear.tilt=1.5", "learn.optimizer=[adam, sgd]", "record.gradient=2"},
+      {"grid.policy=linear", "policy.linear.tilt=1.5", "learn.optimizer=[adam, sgd]", "record.gradient=2", "record.logits=1"},
+      {"policy.tabular.tilt=0.7", "learn.epochs=2", "record.logits=1"},
       {"grid.estimator=window", "grid.votes=5", "rater.mixed.aggregate=fraction", "record.gradient=3", "learn.epochs=2"},
   };
   std::mt19937 rng(9);
