@@ -233,7 +233,8 @@ def of_results():
                 words.append((f"{name} {size}", verdict(rows).word))
                 lines += listing(rows)[0 if not lines else 2:]
         same = all(a[1] == b[1] for a, b in zip(words[::2], words[1::2]))
-        parts.append(Part(w, "yes" if same else "partly", ("alike for both sizes: " if same else "") + ", ".join(f"{n}: {v}" for n, v in words), t.command, [*lines, "", t.source()]))
+        word = "yes" if all(v.startswith("yes") for _, v in words) else "; ".join(f"{f[1]}: {words[2 * i][1]}" for i, f in enumerate(FAMILIES)) if same else "partly"
+        parts.append(Part(w, word, ("alike for both sizes: " if same else "") + ", ".join(f"{n}: {v}" for n, v in words), t.command, [*lines, "", t.source()]))
     yield Claim("Small and large policies", "The gains hold for both sizes of model", "", parts,
                 ["forest", "results", "--compare", "percent", "--value", "gain", "--columns", "rater", *where("maxrl", "odrpo-gini(maxrl)", "odrpo-gini-median(maxrl)")], False)
     if TOY in worlds:
@@ -333,17 +334,14 @@ def of_votes():
             text += f"; not asked in {len(alone)} cells, where MaxRL is best with one vote itself"
         show = "docs/lab/findings.py show 'One vote against the best N' ."
         one.append(Part(w, v.word, text, show, [*listing(rows, "points"), "", halves]))
-        rows = []
-        for rater in raters:
-            most = chosen(rater, "maxrl", ["8", "16"])
-            rows += [paired(f"{most} votes - 1 vote, {rater}", held(rater, "maxrl", most), held(rater, "maxrl", "1")), paired(f"32 votes - {most} votes, {rater}", held(rater, "maxrl", "32"), held(rater, "maxrl", most))]
-        rows = holm(rows)
-        told = lambda rows, sign: sum(significant(r.p) and sign * r.mean > 0 for r in rows)
-        rises, falls, dips = told(rows[::2], 1), told(rows[::2], -1), told(rows[1::2], -1)
-        word = "yes" if rises == dips == len(raters) else "reversed" if falls and not rises else "partly" if rises or dips else "cannot be told"
-        peak.append(Part(w, word, f"rises to the peak under {rises} of {len(raters)} judges ({span(rows[::2], 'points', 2)})" + (f", falls under {falls}" if falls else "") + f"; dips after it under {dips}",
-                         "docs/lab/findings.py show 'More votes for MaxRL' .", [*listing(rows, "points"), "", halves]))
+        dips = holm([paired(f"32 votes - {most} votes, {rater}", held(rater, "maxrl", "32"), held(rater, "maxrl", most)) for rater in raters for most in [chosen(rater, "maxrl", ["8", "16"])]])
         t = Table("votes" + w.suffix, "--rows", "votes", "--columns", "estimator", "--baseline", "1")
+        more = t.rows(lambda c: f"{c['row']} votes - 1 vote, {c['in']['rater']}", lambda c: c["column"] == "maxrl")
+        falls = sum(significant(r.p) and r.mean < 0 for r in dips)
+        told = [(r, verdict([m for m in more if m.label.endswith(r)]), [m for m in more if m.label.endswith(r)]) for r in raters]
+        word = "yes" if falls == len(raters) and all(v.word == "yes" for _, v, _ in told) else "partly" if falls or any(v.word in ("yes", "partly") for _, v, _ in told) else verdict(more).word
+        peak.append(Part(w, word, "; ".join(f"{r}: more votes are better {v.text} ({span(m, 'points', 2)})" if v.word in ("yes", "partly") else f"{r}: {v.text} ({span(m, 'points', 2)})" for r, v, m in told) + f"; a dip at 32 after the peak under {falls} of {len(raters)} judges",
+                         t.command, [*listing(more, "points"), "", t.source(), "", "After the peak, 8 or 16. " + halves, "", *listing(dips, "points")]))
         rows = t.rows(lambda c: f"{c['row']} votes, {c['in']['rater']}", lambda c: c["column"] == "odrpo-gini-median(maxrl)")
         median.append(part(w, t, rows, "points", text=f"{span(rows, 'points', 2)} from one vote"))
         t = Table("votes" + w.suffix, "--value", "reward", "--compare", "percent")
@@ -617,7 +615,8 @@ def write(root):
         page.append(f"## {c.heading}\n\n{c.claim}{'' if c.claim.endswith('?') else '.'}{' ' + c.note if c.note else ''}\n")
         tables.append(f"## {c.heading}\n\n{'We ask' if c.ours else 'The paper'}: {c.claim}{'' if c.claim.endswith('?') else '.'}\n")
         for p in c.parts:
-            page.append(f"* {p.world.name.capitalize() + ': ' if p.world else ''}**{p.text}.** `{p.command}`")
+            command = p.command if len(p.command.split()) < 12 else f"docs/lab/findings.py show '{c.heading}' ."  # which prints the long one too
+            page.append(f"* {p.world.name.capitalize() + ': ' if p.world else ''}**{p.text}.** `{command}`")
             tables.append(f"{'**' + p.world.name.capitalize() + '.** ' if p.world else ''}{p.text[0].upper() + p.text[1:]}.\n")
             tables.append("\n".join(p.lines) + "\n")
         if c.figure:
@@ -673,13 +672,15 @@ def main():
         worlds.remove(TOY)
     if o.command == "write":
         return write(o.root)
-    found = [c for c in all_claims() if c.heading.lower() == o.heading.lower()]
-    if not found:
-        sys.exit(f"findings: no claim is called '{o.heading}'; there are " + ", ".join(c.heading for c in all_claims()))
-    for c in found:
-        print(f"{c.claim}\n")
-        for p in c.parts:
-            print("\n".join([f"{p.world.name + ': ' if p.world else ''}{p.text}", "", *p.lines, ""]))
+    names = []
+    for c in all_claims():
+        names.append(c.heading)
+        if c.heading.lower() == o.heading.lower():
+            print(f"{c.claim}\n")
+            for p in c.parts:
+                print("\n".join([f"{p.world.name + ': ' if p.world else ''}{p.text}", "", p.command, "", *p.lines, ""]))
+            return
+    sys.exit(f"findings: no claim is called '{o.heading}'; there are {', '.join(names)}")
 
 
 if __name__ == "__main__":
