@@ -104,15 +104,15 @@ def verdict(rows, claimed=None):
         return Verdict("not asked", "not asked")
     up, down = (sum(significant(r.p) and sign * r.mean > 0 for r in rows) for sign in (1, -1))
     if up == n:
-        word, text = "yes", "in every cell" if n > 1 else "yes"
+        word, text = "yes", "yes, in every cell" if n > 1 else "yes"
     elif up and down:
         word, text = "partly", f"{up} of {n} cells as claimed, {down} reversed"
     elif up:
         word, text = "partly", f"{up} of {n} cells, the others cannot be told"
     elif down:
-        word, text = "reversed", f"reversed in {down} of {n} cells" + (", the others cannot be told" if down < n else "")
+        word, text = "reversed" if down == n else "partly reversed", f"reversed in {down} of {n} cells" + (", the others cannot be told" if down < n else "")
     else:
-        word, text = "cannot be told", f"cannot be told: none of {n} cells differs significantly"
+        word, text = "cannot be told", f"cannot be told (0 of {n} cells significant)"
     if claimed and up:
         below, above = sum(r.mean < claimed[0] for r in rows), sum(r.mean > claimed[1] for r in rows)
         surely, beyond = sum(r.hi < claimed[0] for r in rows), sum(r.lo > claimed[1] for r in rows)
@@ -151,7 +151,8 @@ def paired(label, left, right, told=True):
 
 def span(rows, unit="%", digits=1):
     means = [r.mean for r in rows]
-    return f"{min(means):+.{digits}f} to {max(means):+.{digits}f} {unit}" if len(means) > 1 else f"{means[0]:+.{digits}f} ± {(rows[0].hi - rows[0].lo) / 2:.{digits}f} {unit}"
+    signed = lambda x: f"{round(x, digits) + 0.0:+.{digits}f}"  # no -0.0
+    return f"{signed(min(means))} to {signed(max(means))} {unit}" if len(means) > 1 else f"{means[0]:+.{digits}f} ± {(rows[0].hi - rows[0].lo) / 2:.{digits}f} {unit}"
 
 
 def listing(rows, unit="%", digits=2):
@@ -222,7 +223,7 @@ def of_results():
                 extra = ["", "The same of `auc`, the gain's mean over training:", "", *listing(early)]
             parts.append(part(w, t, rows, claimed=claimed, text=text, extra=extra))
         yield Claim(f"ODRPO against {name}", f"Gini and Gini-Median improve {name}, by {claimed[0]:.1f} to {claimed[1]:.1f} % of the mean score",
-                    "The figure has the paired difference in true quality over the steps." + (" The bandit has converged long before its last step, so early differences are the larger ones." if family == "maxrl" else ""),
+                    "The bandit has converged long before its last step, so early differences are the larger ones; the figure has the paired difference in true quality." if family == "maxrl" else "",
                     parts, ["curves", "results", "--curve", "quality", "--baseline", family, *family_of(family), "--where", "env=small"], False)
     parts = []
     for w, t in tables.items():
@@ -234,7 +235,7 @@ def of_results():
                 lines += listing(rows)[0 if not lines else 2:]
         same = all(a[1] == b[1] for a, b in zip(words[::2], words[1::2]))
         word = "yes" if all(v.startswith("yes") for _, v in words) else "; ".join(f"{f[1]}: {words[2 * i][1]}" for i, f in enumerate(FAMILIES)) if same else "partly"
-        parts.append(Part(w, word, ("alike for both sizes: " if same else "") + ", ".join(f"{n}: {v}" for n, v in words), t.command, [*lines, "", t.source()]))
+        parts.append(Part(w, word, "alike for both sizes" if same else ", ".join(f"{n}: {v}" for n, v in words), t.command, [*lines, "", t.source()]))
     yield Claim("Small and large policies", "The gains hold for both sizes of model", "", parts,
                 ["forest", "results", "--compare", "percent", "--value", "gain", "--columns", "rater", *where("maxrl", "odrpo-gini(maxrl)", "odrpo-gini-median(maxrl)")], False)
     if TOY in worlds:
@@ -298,9 +299,8 @@ def of_rates():
     t = Table("tuning")
     rows = t.rows(lambda c: f"{c['row']}, {c['column']}, {c['in']['env']}", lambda c: "gini" in c["row"])
     maxrl, grpo = ([r for r in rows if r.label.split(",")[0].endswith(f"({f})")] for f in ("maxrl", "grpo"))
-    v = verdict(rows)
     yield Claim("Each at its own learning rate", "One learning rate for all estimators", "The other rows of this page use lr = 1 for all, which has the best mean over all estimators. Here each estimator has its best of four rates.",
-                [Part(BANDIT, v.word, f"over MaxRL: {verdict(maxrl).text}, {span(maxrl)}; over GRPO: {verdict(grpo).text}, {span(grpo)}", t.command, [*listing(rows), "", t.source()])],
+                [Part(BANDIT, f"MaxRL: {verdict(maxrl).word}; GRPO: {verdict(grpo).word}", f"over MaxRL: {verdict(maxrl).text}, {span(maxrl)}; over GRPO: {verdict(grpo).text}, {span(grpo)}", t.command, [*listing(rows), "", t.source()])],
                 ["forest", "tuning", *where("maxrl", "odrpo-gini(maxrl)", "odrpo-gini-median(maxrl)", "grpo", "odrpo-gini(grpo)", "odrpo-gini-median(grpo)")], False)
     t = Table("repeated-prompts", "--compare", "difference")
     rows = t.rows(lambda c: f"{c['row']}, {c['column']}", lambda c: c["row"].endswith("(maxrl)"))
@@ -340,7 +340,7 @@ def of_votes():
         falls = sum(significant(r.p) and r.mean < 0 for r in dips)
         told = [(r, verdict([m for m in more if m.label.endswith(r)]), [m for m in more if m.label.endswith(r)]) for r in raters]
         word = "yes" if falls == len(raters) and all(v.word == "yes" for _, v, _ in told) else "partly" if falls or any(v.word in ("yes", "partly") for _, v, _ in told) else verdict(more).word
-        peak.append(Part(w, word, "; ".join(f"{r}: more votes are better {v.text} ({span(m, 'points', 2)})" if v.word in ("yes", "partly") else f"{r}: {v.text} ({span(m, 'points', 2)})" for r, v, m in told) + f"; a dip at 32 after the peak under {falls} of {len(raters)} judges",
+        peak.append(Part(w, word, "; ".join(f"{r}: {v.text} ({span(m, 'points', 2)})" for r, v, m in told) + f"; a dip at 32 after the peak under {falls} of {len(raters)} judges",
                          t.command, [*listing(more, "points"), "", t.source(), "", "After the peak, 8 or 16. " + halves, "", *listing(dips, "points")]))
         rows = t.rows(lambda c: f"{c['row']} votes, {c['in']['rater']}", lambda c: c["column"] == "odrpo-gini-median(maxrl)")
         median.append(part(w, t, rows, "points", text=f"{span(rows, 'points', 2)} from one vote"))
@@ -464,7 +464,7 @@ def of_noise():
     share = {(r["estimator"], r["outlier"]): float(r["share"]) for r in rows}
     lines = ["| estimator | share of a score that becomes 1 | that becomes 10 |", "|---|---|---|"] + [f"| {e} | {share[e, '1']:.2f} | {share[e, '10']:.2f} |" for e in dict.fromkeys(k[0] for k in share)]
     yield Claim("Outliers", "Ordinal levels keep an outlier from corrupting the group's update", "The share of the sum of A^2 that one corrupted score of eight takes; [leverage](theory.md#leverage-of-one-score).",
-                [Part(None, "partly", f"a 1 takes {share['grpo', '1']:.2f} under grpo, {share['odrpo(grpo)', '1']:.2f} under odrpo(grpo), {share['odrpo-gini-median(maxrl)', '1']:.2f} under odrpo-gini-median(maxrl); a 10 takes {share['grpo', '10']:.2f}, {share['odrpo(grpo)', '10']:.2f} and {share['odrpo-gini-median(maxrl)', '10']:.2f}: low ones are held by the weights, high ones by nothing",
+                [Part(None, "partly", f"a 1 takes {share['grpo', '1']:.2f} under grpo, {share['odrpo(grpo)', '1']:.2f} under odrpo(grpo), {share['odrpo-gini-median(maxrl)', '1']:.2f} under odrpo-gini-median(maxrl); a 10 takes {share['grpo', '10']:.2f}, {share['odrpo(grpo)', '10']:.2f} and {share['odrpo-gini-median(maxrl)', '10']:.2f}: the weights hold low ones, not high ones",
                       "odrpo-bench theory leverage --rater mixed", lines)], ("theory", "leverage", "--rater", "mixed", "--figure", ""), False)
     rows = list(csv.DictReader(io.StringIO(call("theory", "curl", "--levels", "10", "--group-size", "8", "--format", "csv"))))
     curl = {r["estimator"]: float(r["mac_pairs"]) for r in rows}
@@ -487,7 +487,7 @@ def of_future():
     gain = [r for r in rows if r.label.endswith("gain")]
     v, best = verdict(gain), max(gain, key=lambda r: r.mean)
     stars = lambda s: sum(significant(r.p) and s * r.mean > 0 for r in gain)
-    yield Claim("The constants of the Gini weights", "Better weights are future work", "Floor, factor, decay and power of k, one at a time, against the paper's numbers, under both norms and judges.",
+    yield Claim("The constants of the Gini weights", "Other numbers in the weights may be better (its future work)", "Floor, factor, decay and power of k, one at a time, against the paper's numbers, under both norms and judges.",
                 [Part(BANDIT, "no" if not stars(1) else "partly", f"{stars(1)} of {len(gain)} other values are significantly better, {stars(-1)} worse; the best estimate is {best.label.split(',')[0]}, {best.mean:+.1f} points", t.command, [*listing(rows, "points"), "", t.source()])],
                 ["forest", "gini-constants", "--value", "gain", "--columns", "rater", "--where", "rater=veto", *where("odrpo-gini-median(grpo)", *t.data["baselines"]["odrpo-gini-median(grpo)"])], False)
 
@@ -503,7 +503,7 @@ def of_random():
             lines.append(f"| {at['epochs']}, {at['ratio_clip']} | {a['row']} | {a['mean']:+.2f} ± {(a['hi'] - a['lo']) / 2:.2f} | {b['mean']:.2f} ± {(b['hi'] - b['lo']) / 2:.2f} | {c['mean']:.0f} |")
     spread = of("logit-spread", **once)
     yield Claim("Random rewards", "What does training do under a judge that knows nothing?", "Two responses a prompt; the start likes the better one. Shift and spread are of the logit of what the start likes best, over prompts.",
-                [Part(BANDIT, "see text", f"one epoch of on-policy steps moves it by {mean(of('logit-shift', **once))} nats on average, yet spreads it by {min(c['mean'] for c in spread):.1f}; four epochs push it down ({mean(of('logit-shift', **bare))}), four with PPO's clip up again ({mean(of('logit-shift', **clip))})", t.command, [*lines, "", t.source()])],
+                [Part(BANDIT, "it drifts", f"one epoch of on-policy steps moves it by {mean(of('logit-shift', **once))} nats on average, yet spreads it by {min(c['mean'] for c in spread):.1f}; four epochs push it down ({mean(of('logit-shift', **bare))}), four with PPO's clip up again ({mean(of('logit-shift', **clip))})", t.command, [*lines, "", t.source()])],
                 ["bars", "random-rewards", "--columns", "value", "--value", "logit-shift,logit-spread"], True)
     t = Table("youden")
     lines, sign = ["| judge | estimator | gain, % | seeds above 0, % |", "|---|---|---|---|"], collections.defaultdict(list)
@@ -511,7 +511,7 @@ def of_random():
         share = 100 * sum(v > 0 for v in c["values"]) / len(c["values"])
         lines.append(f"| {c['row']} | {c['column']} | {c['mean']:.1f} ± {(c['hi'] - c['lo']) / 2:.1f} | {share:.0f} |")
         sign[c["row"].split("-")[0]].append((c["mean"], share, c["lo"] <= 0 <= c["hi"]))
-    ends = lambda name, i: f"{min(x[i] for x in sign[name]):.0f} to {max(x[i] for x in sign[name]):.0f} %"
+    ends = lambda name, i: " to ".join(dict.fromkeys(f"{of(x[i] for x in sign[name]):.0f}" for of in (min, max))) + " %"
     right = all(s == 100 for _, s, _ in sign["plus"]) and all(s == 0 for _, s, _ in sign["minus"])
     yield Claim("Youden's J", "A binary judge teaches if J is above 0, nothing at 0, the opposite below (arXiv 2601.04411)?", "Eight values of J, three false-positive rates each.",
                 [Part(BANDIT, "yes" if right else "partly", f"gain {ends('plus', 0)} for J above 0 ({ends('plus', 1)} of seeds above 0), {ends('minus', 0)} below; at J = 0 the mean is 0 within its interval in {sum(x[2] for x in sign['zero'])} of {len(sign['zero'])} cells, while single seeds drift ({ends('zero', 1)} of them above 0). The false-positive rate hardly matters", t.command, [*lines, "", t.source()])],
@@ -551,7 +551,7 @@ def of_items():
               "Seeds of training come on top. FACTS-grounding is left out: the paper does not say how many items it has."]
     total = sum(exceeds.values())
     yield Claim("Sampling error of the paper", "Its tables compare single runs of each model, without intervals", "Seeds of training come on top of what items can say.",
-                [Part(None, "not told", f"{exceeds['neither']} of {total} differences cannot exceed the sampling error of their items, {exceeds['the least alone']} may, {exceeds['both']} do in any case", "docs/lab/findings.py show 'Sampling error of the paper' .", lines)], None, False)
+                [Part(None, "too few items to tell", f"{exceeds['neither']} of {total} differences cannot exceed the sampling error of their items, {exceeds['the least alone']} may, {exceeds['both']} do in any case", "docs/lab/findings.py show 'Sampling error of the paper' .", lines)], None, False)
 
 
 def all_claims():
@@ -622,7 +622,7 @@ def write(root):
         if c.figure:
             path = f"docs/figures/findings/{file_name(c.heading)}.svg"
             draw(c.figure, os.path.join(root, path))
-            page.append(f"\n![{c.heading}](figures/findings/{file_name(c.heading)}.svg)")
+            page.append(f"\n![figure](figures/findings/{file_name(c.heading)}.svg)")
             tables.append(f"The figure: `{figure_command(c.figure, path)}`\n")
         page.append("")
     page.append("## Commands\n\n```sh\ndocs/lab/findings.py run .      # all suites below, about three hours on two cores; again until it says that all is done\ndocs/lab/findings.py write .\n```\n")
