@@ -11,6 +11,7 @@
 
 #include "config/spec.hpp"
 #include "config/write/canonical.hpp"
+#include "kernels/math.hpp"
 #include "policies/softmax/policy.hpp"
 #include "train/run_record.hpp"
 #include "train/worlds/posterior_model.hpp"
@@ -215,8 +216,8 @@ void BanditRun::add_final_values(RunRecord& r) const {
     for (int a = 0; a < actions; ++a)
       if (a != chosen) most = std::max(most, static_cast<double>(logit[a]));
     for (int a = 0; a < actions; ++a)
-      if (a != chosen) sum += std::exp(static_cast<double>(logit[a]) - most);
-    return static_cast<double>(logit[chosen]) - most - std::log(sum);
+      if (a != chosen) sum += math::exp(static_cast<double>(logit[a]) - most);
+    return static_cast<double>(logit[chosen]) - most - math::log(sum);
   };
   std::vector<double> rise;
   for (std::size_t p = 0; p < static_cast<std::size_t>(prompts); ++p) {
