@@ -45,7 +45,7 @@ for pages in bandit both; do
 done
 # the page of the repository has the same claims, with other numbers
 same=both
-grep -q 'Toy language model:' "$root/docs/findings.md" || same=bandit
+grep -q 'Toy LM:' "$root/docs/findings.md" || same=bandit
 diff <(grep '^## ' $same/docs/findings.md) <(grep '^## ' "$root/docs/findings.md")
 [[ $(wc -w <"$root/docs/findings.md") -le 3000 ]] || fail "docs/findings.md has $(wc -w <"$root/docs/findings.md") words"
 if cmp -s $same/docs/findings.md "$root/docs/findings.md"; then fail "small runs make the same page"; fi
@@ -75,11 +75,11 @@ assert verdict([up, up], (2, 4)) == ("yes", "yes, in every cell; of the claimed 
 assert verdict([up, row(6, 1, .001)], (5, 7)) == ("yes, of another size", "yes, in every cell; 1 of 2 estimates are smaller than claimed (1 significantly)")
 assert verdict([up, row(6, 1, .001)], (2, 4)) == ("yes, of another size", "yes, in every cell; 1 of 2 larger (1 significantly)")
 assert verdict([up, row(6, 3, .001)], (2, 4)) == ("yes", "yes, in every cell; 1 of 2 larger (0 significantly)")
-assert verdict([up, flat]) == ("partly", "1 of 2 cells, the others cannot be told")
+assert verdict([up, flat]) == ("partly", "1 of 2 cells, the others open")
 assert verdict([up, down]) == ("partly", "1 of 2 cells as claimed, 1 reversed")
-assert verdict([down, flat]) == ("partly reversed", "reversed in 1 of 2 cells, the others cannot be told")
+assert verdict([down, flat]) == ("partly reversed", "reversed in 1 of 2 cells, the others open")
 assert verdict([down, down]) == ("reversed", "reversed in 2 of 2 cells")
-assert verdict([flat, flat]) == verdict([flat, flat], (.5, 1)) == ("cannot be told", "cannot be told (0 of 2 cells significant)")
+assert verdict([flat, flat]) == verdict([flat, flat], (.5, 1)) == ("open", "open (0 of 2 cells significant)")
 # what is not asked counts nowhere
 assert verdict([row(3, 1, .001, False)]).word == "not asked"
 assert verdict([up, row(-3, 1, .001, False)]) == ("yes", "yes")
