@@ -270,9 +270,17 @@ for arguments, code, words in (
     (("scores.csv", "-o", "scores.csv"), 5, "scores.csv"),
     (("missing.csv",), 5, "missing.csv"),
     (("scores.csv", "--compare", "missing.csv"), 5, "missing.csv"),
+    (("scores.csv", "--samples", "4"), 2, "--samples says how often a rater is called, and scores.csv is a file of scores"),
+    (("mixed", "--samples", "0"), 2, "0 is not in 1..1024"),
     (("scores.csv", "--ratr", "a"), 2, 'did you mean "--rater"?'),
 ):
     analyze(*arguments, code=code, words=words)
+# calls of a rater: 16, those of a suite, or as many as are asked for
+with open("two.toml", "w") as file:
+    file.write('[suite]\nname = "two"\n[grid]\nestimator = ["grpo"]\nvotes = [1, 3]\n[env.bandit]\nprompts = 64\nactions = 4\n')
+for words, calls in ((("mixed",), 16), (("mixed", "--samples", "5"), 5), (("two.toml",), 3), (("two.toml", "--samples", "7"), 7), (("scores.csv", "--compare", "mixed", "--samples", "6"), None)):
+    page = json.loads(checks.call("judge", "analyze", *words, "--resamples", "1000", "--json"))
+    check(any((c["name"], c["calls"]) == ("mixed", 6) for c in page["compared"]) if calls is None else page["kendall_w"]["columns"] == {"fewest": calls, "most": calls}, f"calls of {words}")
 write("bad.csv", [(0, 0, "a", 0, 3), (0, 1, "a", 0, "1,5"), (0, 2, "a", 0, 3)])
 analyze("bad.csv", code=8, words="bad.csv:3")
 checks.call("judge", code=2, words="analyze")
