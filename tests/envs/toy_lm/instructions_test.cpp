@@ -1,5 +1,7 @@
 // The instructions of difficulty `paper`: what follows each and what does not, what prompts ask, what can be earned, and how often demonstrations obey.
 #include <algorithm>
+#include <cmath>
+#include <initializer_list>
 #include <map>
 #include <set>
 
@@ -228,15 +230,21 @@ TEST_CASE("grounding is graded fact by fact") {
   }
 }
 
-TEST_CASE("instruction following of held-out prompts counts their two instructions") {
-  const ToyPrompt p = asking({Instruction::title, Instruction::end_checker});
-  std::vector<ToyPrompt> prompts(3, p);
+/// Responses in rows of 24 tokens, filled up with the end word.
+static std::vector<Token> responses(std::initializer_list<const char*> texts) {
   std::vector<Token> rows;
-  for (const char* text : {"fact0 key0 . fact1 key1 <end>", "fact0 . fact1 key1 <end>", "fact0 . fact1 key1 fact2 <end>"}) {
+  for (const char* text : texts) {
     std::vector<Token> row = words(paper(), text);
     row.resize(24, paper().vocabulary.end());
     rows.insert(rows.end(), row.begin(), row.end());
   }
+  return rows;
+}
+
+TEST_CASE("instruction following of held-out prompts counts their two instructions") {
+  const ToyPrompt p = asking({Instruction::title, Instruction::end_checker});
+  std::vector<ToyPrompt> prompts(3, p);
+  const std::vector<Token> rows = responses({"fact0 key0 . fact1 key1 <end>", "fact0 . fact1 key1 <end>", "fact0 . fact1 key1 fact2 <end>"});
   const InstructionScores s = instruction_following({&paper(), prompts, rows, 24});
   CHECK(s.prompt_strict.mean == Approx(1.0 / 3));
   CHECK(s.instruction_strict.mean == Approx((1 + 0.5 + 0) / 3));
@@ -247,12 +255,7 @@ TEST_CASE("instruction following of held-out prompts counts their two instructio
 TEST_CASE("shares by kind of instruction: the responses that were asked for it, as written") {
   const ToyPrompt p = asking({Instruction::title, Instruction::end_checker}), other = asking({Instruction::end_checker, Instruction::no_comma});
   const std::vector<ToyPrompt> prompts = {p, p, other};
-  std::vector<Token> rows;
-  for (const char* text : {"fact0 key0 . fact1 key1 <end>", "fact0 . fact1 key1 <end>", "fact0 and fact1 <end>"}) {
-    std::vector<Token> row = words(paper(), text);
-    row.resize(24, paper().vocabulary.end());
-    rows.insert(rows.end(), row.begin(), row.end());
-  }
+  const std::vector<Token> rows = responses({"fact0 key0 . fact1 key1 <end>", "fact0 . fact1 key1 <end>", "fact0 and fact1 <end>"});
   const auto shares = followed_by_kind({&paper(), prompts, rows, 24});
   const auto of = [&](Instruction kind) { return shares[static_cast<std::size_t>(kind)]; };
   CHECK(of(Instruction::title) == Approx(1.0 / 2));
