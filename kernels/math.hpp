@@ -19,11 +19,13 @@ ODRPO_HD double abs(double x) { return x < 0 ? -x : x; }
 ODRPO_HD double from_bits(std::uint64_t b) { return __builtin_bit_cast(double, b); }
 ODRPO_HD std::uint64_t to_bits(double x) { return __builtin_bit_cast(std::uint64_t, x); }
 
-/// Largest integer <= x, |x| < 2^51.
-ODRPO_HD double floor(double x) {
-  const double r = (x + 0x1.8p52) - 0x1.8p52;  // nearest integer, ties to even
+/// Largest integer <= x, |x| < 2^51. T: double, or a vector of doubles.
+template <class T>
+ODRPO_HD T whole_below(T x) {
+  const T r = (x + 0x1.8p52) - 0x1.8p52;  // nearest integer, ties to even
   return r > x ? r - 1.0 : r;
 }
+ODRPO_HD double floor(double x) { return whole_below(x); }
 
 /// e^x, relative error below 1 ulp or so; 0 below -745 (below -708 where subnormals are flushed), infinity above 709.78.
 ODRPO_HD double exp(double x) {
@@ -52,6 +54,23 @@ ODRPO_HD double exp(double x) {
   return y * from_bits(static_cast<std::uint64_t>(1023 + half) << 52) * from_bits(static_cast<std::uint64_t>(1023 + k - half) << 52);
 }
 
+/// ln(m 2^n), 0.7 < m < 1.42. T: double, or a vector of doubles.
+template <class T>
+ODRPO_HD T log_of(T m, T n) {
+  // ln m = 2 atanh(s), s = (m-1)/(m+1), s^2 <= 0.0295: the terms of the series after s^21 are below 2e-18
+  const T f = m - 1.0, s = f / (2.0 + f), z = s * s;
+  T p = z * (1.0 / 21.0) + 1.0 / 19.0;
+  p = p * z + 1.0 / 17.0;
+  p = p * z + 1.0 / 15.0;
+  p = p * z + 1.0 / 13.0;
+  p = p * z + 1.0 / 11.0;
+  p = p * z + 1.0 / 9.0;
+  p = p * z + 1.0 / 7.0;
+  p = p * z + 1.0 / 5.0;
+  p = p * z + 1.0 / 3.0;
+  return n * 0x1.62e42fee00000p-1 + (2.0 * s + (n * 0x1.a39ef35793c76p-33 + 2.0 * s * z * p));
+}
+
 /// ln x for x > 0; -infinity at 0, NaN below. Under FlushSubnormals a subnormal x counts as 0.
 ODRPO_HD double log(double x) {
   if (x != x || x < 0) return from_bits(0x7ff8000000000000u);
@@ -69,31 +88,19 @@ ODRPO_HD double log(double x) {
     m = m * 0.5;
     e += 1;
   }
-  // ln m = 2 atanh(s), s = (m-1)/(m+1), s^2 <= 0.0295: the terms of the series after s^21 are below 2e-18
-  const double f = m - 1.0, s = f / (2.0 + f), z = s * s;
-  double p = 1.0 / 21.0;
-  p = p * z + 1.0 / 19.0;
-  p = p * z + 1.0 / 17.0;
-  p = p * z + 1.0 / 15.0;
-  p = p * z + 1.0 / 13.0;
-  p = p * z + 1.0 / 11.0;
-  p = p * z + 1.0 / 9.0;
-  p = p * z + 1.0 / 7.0;
-  p = p * z + 1.0 / 5.0;
-  p = p * z + 1.0 / 3.0;
-  const double n = static_cast<double>(e);
-  return n * 0x1.62e42fee00000p-1 + (2.0 * s + (n * 0x1.a39ef35793c76p-33 + 2.0 * s * z * p));
+  return log_of(m, static_cast<double>(e));
 }
 
-/// Sine and cosine of 2 pi u, u in [0, 1].
+/// Sine and cosine of 2 pi u, u in [0, 1]. T: double, or a vector of doubles.
+template <class T>
 struct SinCos {
-  double sin, cos;
+  T sin, cos;
 };
-ODRPO_HD SinCos sincos_turn(double u) {
-  const double t = 4.0 * u, q = floor(t + 0.5);
-  const double r = (t - q) * (pi / 2), z = r * r;  // |r| <= pi / 4
-  double s = -1.0 / 121645100408832000.0;          // Taylor series to r^19 (sine) and r^18 (cosine)
-  s = s * z + 1.0 / 355687428096000.0;
+template <class T>
+ODRPO_HD SinCos<T> sincos_turn(T u) {
+  const T t = 4.0 * u, q = whole_below(t + 0.5);
+  const T r = (t - q) * (pi / 2), z = r * r;                               // |r| <= pi / 4
+  T s = z * (-1.0 / 121645100408832000.0) + 1.0 / 355687428096000.0;  // Taylor series to r^19 (sine) and r^18 (cosine)
   s = s * z - 1.0 / 1307674368000.0;
   s = s * z + 1.0 / 6227020800.0;
   s = s * z - 1.0 / 39916800.0;
@@ -102,8 +109,7 @@ ODRPO_HD SinCos sincos_turn(double u) {
   s = s * z + 1.0 / 120.0;
   s = s * z - 1.0 / 6.0;
   s = r + r * z * s;
-  double c = -1.0 / 6402373705728000.0;
-  c = c * z + 1.0 / 20922789888000.0;
+  T c = z * (-1.0 / 6402373705728000.0) + 1.0 / 20922789888000.0;
   c = c * z - 1.0 / 87178291200.0;
   c = c * z + 1.0 / 479001600.0;
   c = c * z - 1.0 / 3628800.0;
@@ -111,12 +117,9 @@ ODRPO_HD SinCos sincos_turn(double u) {
   c = c * z - 1.0 / 720.0;
   c = c * z + 1.0 / 24.0;
   c = 1.0 + z * (-0.5 + z * c);
-  switch (static_cast<int>(q) & 3) {
-    case 0: return {s, c};
-    case 1: return {c, -s};
-    case 2: return {-s, -c};
-    default: return {-c, s};
-  }
+  // q quarter turns: 0 and 4 none
+  const T sine = (q == 1.0) | (q == 3.0) ? c : s, cosine = (q == 1.0) | (q == 3.0) ? s : c;
+  return {(q == 2.0) | (q == 3.0) ? -sine : sine, (q == 1.0) | (q == 2.0) ? -cosine : cosine};
 }
 
 /// Arc sine, |x| <= 1; NaN beyond. Relative error of some units in the last place. Uses the Taylor series, no fitted numbers.
@@ -175,7 +178,7 @@ ODRPO_HD double normal_quantile(double p) {
   return 0.5 * (low + high);
 }
 
-/// Two independent standard normal numbers from four random words (Box-Muller).
+/// Two independent standard normal numbers from four random words (Box-Muller); kernels/random_batch.hpp makes many.
 struct Normal2 {
   double a, b;
 };
@@ -183,7 +186,7 @@ ODRPO_HD Normal2 normal_pair(const std::uint32_t x[4]) {
   const double u = (static_cast<double>(((static_cast<std::uint64_t>(x[0]) << 32) | x[1]) >> 11) + 1.0) * 0x1p-53;  // (0, 1]
   const double v = static_cast<double>(((static_cast<std::uint64_t>(x[2]) << 32) | x[3]) >> 11) * 0x1p-53;
   const double radius = sqrt(-2.0 * log(u));
-  const SinCos w = sincos_turn(v);
+  const SinCos<double> w = sincos_turn(v);
   return {radius * w.cos, radius * w.sin};
 }
 

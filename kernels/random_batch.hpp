@@ -12,6 +12,8 @@ struct RandomStages {
   /// Sets out[i][b][0..3], i < count, b < blocks, to the four words of draw(key, purpose, step, prompt[i], first_block + b).
   void (*fill)(std::uint32_t* out, std::uint64_t key, Purpose purpose, std::uint32_t step, const std::uint32_t* prompt, int count,
                std::uint32_t first_block, int blocks);
+  /// Sets out[2b], out[2b + 1], b < blocks, to the two numbers of math::normal_pair(draw(key, purpose, 0, prompt, b).x).
+  void (*normals)(double* out, std::uint64_t key, Purpose purpose, std::uint32_t prompt, int blocks);
 };
 const RandomStages& random_stages(Isa isa);
 

@@ -1,4 +1,5 @@
 // Computes Philox4x32-10 on four counter blocks per SIMD vector. A 64-bit lane has a 32-bit word in its low half; its upper half has no meaning.
+#include "kernels/math.hpp"
 #include "kernels/random.hpp"
 #include "kernels/random_batch.hpp"
 #include "kernels/simd.hpp"
@@ -71,7 +72,37 @@ static void fill(std::uint32_t* out, std::uint64_t key, Purpose purpose, std::ui
   }
 }
 
+// (x * 2^32 + y) / 2^11 as an integer below 2^53; x and y have a word in the low half of each lane
+ODRPO_HD f64x4 mantissa(u64x4 x, u64x4 y) { return to_double(x & 0xffffffffu) * 0x1p21 + to_double((y & 0xffffffffu) >> 11); }
+
+// What math::normal_pair() does, on four counter blocks
+static void normals(double* out, std::uint64_t key, Purpose purpose, std::uint32_t prompt, int blocks) {
+  typedef f64x4 f64x4_loose __attribute__((aligned(8), may_alias));
+  const std::uint64_t what = static_cast<std::uint32_t>(purpose), who = prompt;
+  const RoundKeys keys = round_keys(key);
+  for (int b = 0; b < blocks; b += 4) {
+    const std::uint64_t n = static_cast<std::uint64_t>(b);
+    u64x4 c0 = {what, what, what, what}, c1 = {}, c2 = {who, who, who, who}, c3 = {n, n + 1, n + 2, n + 3};
+    philox_rounds(c0, c1, c2, c3, keys);
+    const f64x4 u = (mantissa(c0, c1) + 1.0) * 0x1p-53, v = mantissa(c2, c3) * 0x1p-53;
+    // math::log(): u is no subnormal and at most 1
+    const u64x4 bits = (u64x4)u;
+    f64x4 m = (f64x4)((bits & 0x000fffffffffffffu) | 0x3ff0000000000000u), e = to_double(bits >> 52) - 1023.0;
+    e = m > 1.4142135623730951 ? e + 1.0 : e;
+    m = m > 1.4142135623730951 ? m * 0.5 : m;
+    const f64x4 radius = sqrt(-2.0 * math::log_of(m, e));
+    const math::SinCos<f64x4> w = math::sincos_turn(v);
+    const f64x4 x = radius * w.cos, y = radius * w.sin;
+    const f64x4 first = __builtin_shufflevector(x, y, 0, 4, 1, 5), second = __builtin_shufflevector(x, y, 2, 6, 3, 7);
+    double tail[8], *to = blocks - b >= 4 ? out + 2 * b : tail;
+    *reinterpret_cast<f64x4_loose*>(to) = first;
+    *reinterpret_cast<f64x4_loose*>(to + 4) = second;
+    if (blocks - b < 4)
+      for (int i = 0; i < 2 * (blocks - b); ++i) out[2 * b + i] = tail[i];
+  }
+}
+
 extern const RandomStages random_table;
-const RandomStages random_table = {fill};
+const RandomStages random_table = {fill, normals};
 
 }  // namespace odrpo::ODRPO_ISA

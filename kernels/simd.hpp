@@ -16,6 +16,7 @@ typedef float f32x8 __attribute__((vector_size(32)));
 typedef std::int32_t i32x8 __attribute__((vector_size(32)));
 typedef std::uint32_t u32x8 __attribute__((vector_size(32)));
 typedef std::uint64_t u64x4 __attribute__((vector_size(32)));
+typedef double f64x4 __attribute__((vector_size(32)));
 typedef float f32x8_loose __attribute__((vector_size(32), aligned(4), may_alias));
 typedef std::uint32_t u32x8_loose __attribute__((vector_size(32), aligned(4), may_alias));
 typedef std::int32_t i32x8_loose __attribute__((vector_size(32), aligned(4), may_alias));
@@ -56,6 +57,15 @@ ODRPO_HD f32x8 sqrt(f32x8 x) {
   return r;
 #endif
 }
+ODRPO_HD f64x4 sqrt(f64x4 x) {
+#if defined(__AVX2__)
+  return (f64x4)_mm256_sqrt_pd((__m256d)x);
+#else
+  return f64x4{__builtin_sqrt(x[0]), __builtin_sqrt(x[1]), __builtin_sqrt(x[2]), __builtin_sqrt(x[3])};
+#endif
+}
+/// The doubles of integers below 2^32.
+ODRPO_HD f64x4 to_double(u64x4 n) { return (f64x4)(n | 0x4330000000000000u) - 0x1p52; }
 /// Multiplies lane by lane: the low 32 bits of `a` times those of `b`, to 64 bits.
 ODRPO_HD u64x4 multiply_low(u64x4 a, u64x4 b) {
 #if defined(__AVX2__)

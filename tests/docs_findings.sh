@@ -25,7 +25,7 @@ small paper/youden suite.seeds=3 learn.steps=40
 "$findings" write . --root "$work/bandit"
 for suite in tuning results votes step-time; do
   sizes=(policy.small.warm_steps=30 policy.small.lora_rank=4)
-  [[ $suite == @(results|step-time) ]] && sizes+=(policy.large.warm_steps=10 policy.large.lora_rank=4)
+  [[ $suite == step-time ]] && sizes+=(policy.large.warm_steps=10 policy.large.lora_rank=4)
   small paper/$suite-toy-lm suite.seeds=4 learn.steps=4 learn.batch=4 record.every=4 env.paper.evaluated_prompts=40 "${sizes[@]}"
 done
 "$findings" write . --root "$work/both"

@@ -173,14 +173,14 @@ Claim = collections.namedtuple("Claim", "heading claim note parts figure ours")
 
 class World:
     def __init__(self, name, suffix, value, what, sizes):
-        self.name, self.suffix, self.value, self.what, self.sizes = name, suffix, value, what, sizes  # sizes: dimension of the two sizes of policy
+        self.name, self.suffix, self.value, self.what, self.sizes = name, suffix, value, what, sizes  # sizes: dimension of the two sizes of policy; None: there is one
 
     def has(self, suite):
         return os.path.exists(path_of(suite + self.suffix))
 
 
 BANDIT = World("bandit", "", "gain", "gain", "env")
-TOY = World("toy LM", "-toy-lm", "held-out", "mean of three evaluations", "policy")
+TOY = World("toy LM", "-toy-lm", "held-out", "mean of three evaluations", None)
 worlds = [BANDIT, TOY]
 
 
@@ -227,6 +227,8 @@ def of_results():
                     parts, ["curves", "results", "--curve", "quality", "--baseline", family, *family_of(family), "--where", "env=small"], False)
     parts = []
     for w, t in tables.items():
+        if not w.sizes:
+            continue
         words, lines = [], []
         for family, name, claimed in FAMILIES:
             for size in ("small", "large"):
@@ -249,13 +251,13 @@ def of_results():
             told += [ups > 0, downs > 0]
         yield Claim("Gains of each benchmark", "Up to 14.8 % on FACTS-grounding and 7.5 % on AlpacaEval; IFEval between -2.6 and +3.3 %",
                     "As in the paper, the estimators do not move all three benchmarks alike.", [Part(TOY, "partly" if any(told) else "open", "; ".join(texts), t.command, [*lines, "", t.source(), "", *ranges()])],
-                    ["bars", "results-toy-lm", "--columns", "value", "--value", "grounding,win-rate,instructions", "--where", "policy=small"], False)
+                    ["bars", "results-toy-lm", "--columns", "value", "--value", "grounding,win-rate,instructions"], False)
         t = Table("results-toy-lm", "--value", "quality", "--columns", "rater", "--compare", "difference")
-        rows = t.rows(lambda c: f"{c['row']}, {c['in']['policy']}", lambda c: "gini" in c["row"])
+        rows = t.rows(lambda c: c["row"], lambda c: "gini" in c["row"])
         yield Claim("True quality", "Do Gini and Gini-Median improve the true quality, which no benchmark sees?", "", [part(TOY, t, rows, "levels", text=f"{span(rows, 'levels')}")],
                     ["forest", "results-toy-lm", "--value", "quality", "--columns", "rater", "--compare", "difference"], True)
         t = Table("results-toy-lm", "--value", "win-rate-over-grpo", "--columns", "rater", "--baseline", "grpo", "--compare", "difference")
-        rows = t.rows(lambda c: f"{c['row']}, {c['in']['policy']}", lambda c: "gini" in c["row"])
+        rows = t.rows(lambda c: c["row"], lambda c: "gini" in c["row"])
         yield Claim("Win rate over GRPO", "Do judges of pairs prefer what ODRPO's policies write to what GRPO's writes?", "", [part(TOY, t, rows, "points", 1, text=f"{span(rows, 'points')} beyond 50 %")],
                     ["forest", "results-toy-lm", "--value", "win-rate-over-grpo", "--columns", "rater", "--baseline", "grpo", "--compare", "difference"], True)
 
@@ -263,16 +265,15 @@ def of_results():
 def ranges():
     """Start, end, ceiling and spread of the toy language model's evaluations, and how often each instruction is followed."""
     runs = list(csv.DictReader(io.StringIO(call("export", path_of("results-toy-lm")))))
-    small = [r for r in runs if r["policy"] == "small"]
     values = lambda rows, name: [100 * float(r[name]) for r in rows if r.get(name)]
     shown = lambda v: f"{statistics.mean(v):.1f}, sd {statistics.stdev(v):.1f}" if len(v) > 1 else "n/a"
-    lines = ["Range of each evaluation, small transformer, in percent (mean and sd over seeds):", "", "| evaluation | before training | grpo | maxrl | odrpo-gini-median(maxrl) | ceiling |", "|---|---|---|---|---|---|"]
-    first = [r for r in small if r["estimator"] == "grpo"]
+    lines = ["Range of each evaluation, in percent (mean and sd over seeds):", "", "| evaluation | before training | grpo | maxrl | odrpo-gini-median(maxrl) | ceiling |", "|---|---|---|---|---|---|"]
+    first = [r for r in runs if r["estimator"] == "grpo"]
     for name, start, column, ceiling in (("grounding", "start_grounding", "grounding", "90"), ("win rate over the best of 16", None, "win_rate_length_controlled", "100"), ("instructions", "start_instructions", "instructions", "100")):
-        lines.append(f"| {name} | {shown(values(first, start)) if start else ''} | " + " | ".join(shown(values([r for r in small if r["estimator"] == e], column)) for e in ("grpo", "maxrl", "odrpo-gini-median(maxrl)")) + f" | {ceiling} |")
+        lines.append(f"| {name} | {shown(values(first, start)) if start else ''} | " + " | ".join(shown(values([r for r in runs if r["estimator"] == e], column)) for e in ("grpo", "maxrl", "odrpo-gini-median(maxrl)")) + f" | {ceiling} |")
     lines += ["", "How often an instruction is followed, in percent of the held-out responses that were asked for it (mean over seeds):", "", "| instruction | before training | grpo | odrpo-gini-median(maxrl) |", "|---|---|---|---|"]
     for column in sorted(k for k in runs[0] if k.startswith("instruction_")):
-        means = [values(first, "start_" + column), *(values([r for r in small if r["estimator"] == e], column) for e in ("grpo", "odrpo-gini-median(maxrl)"))]
+        means = [values(first, "start_" + column), *(values([r for r in runs if r["estimator"] == e], column) for e in ("grpo", "odrpo-gini-median(maxrl)"))]
         lines.append(f"| {column[12:].replace('_', '-')} | " + " | ".join(f"{statistics.mean(v):.0f}" if v else "n/a" for v in means) + " |")
     return lines
 
@@ -363,7 +364,7 @@ def of_curves():
             t = Table("results" + w.suffix, "--value", "reward", "--columns", "rater", "--compare", "percent")
             rows = t.rows(lambda c: f"{c['row']}, " + ", ".join(filter(None, (c["column"], c["in"].get(w.sizes)))), lambda c: c["row"].endswith(f"({family})") and "gini" in c["row"])
             parts.append(part(w, t, rows, text=span(rows)))
-        figure = ["curves", "results" if TOY not in worlds else "results-toy-lm", "--curve", "reward", *family_of(family), "--where", "env=small" if TOY not in worlds else "policy=small"]
+        figure = ["curves", "results" if TOY not in worlds else "results-toy-lm", "--curve", "reward", *family_of(family), *([] if TOY in worlds else ["--where", "env=small"])]
         yield Claim(f"Training reward against {name}", f"ODRPO variants reach a higher training reward than {name}", "", parts, figure, False)
     parts = []
     for w in worlds:

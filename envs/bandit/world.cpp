@@ -9,25 +9,17 @@
 #include "envs/rater/rater.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
+#include "kernels/random_batch.hpp"
 
 namespace odrpo {
 namespace {
 
-// Draws standard normals, number 0, 1, ..., for one purpose and prompt. Number i comes from counter block i / 2 of the random generator.
-class NormalStream {
- public:
-  NormalStream(std::uint64_t key, Purpose purpose, std::uint32_t prompt) : key_(key), purpose_(purpose), prompt_(prompt) {}
-  double next() {
-    if (count_ % 2 == 0) pair_ = math::normal_pair(draw(key_, purpose_, 0, prompt_, count_ / 2).x);
-    return count_++ % 2 == 0 ? pair_.a : pair_.b;
-  }
-
- private:
-  std::uint64_t key_;
-  Purpose purpose_;
-  std::uint32_t prompt_, count_ = 0;
-  math::Normal2 pair_{};
-};
+// Sets `out` to standard normals for one purpose and prompt: number i comes from counter block i / 2 of the random generator.
+void draw_normals(std::uint64_t key, Purpose purpose, std::uint32_t prompt, std::size_t count, std::vector<double>& out) {
+  static const RandomStages& random = random_stages(best_isa());
+  out.resize(count + count % 2);
+  random.normals(out.data(), key, purpose, prompt, static_cast<int>(out.size() / 2));
+}
 
 double clip(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
 
@@ -109,19 +101,18 @@ bool asked_to_stop(const std::atomic<bool>* stop) { return stop && stop->load(st
 // in w.feature if the world keeps features.
 std::vector<double> draw_features(BanditWorld& w, int features, std::uint64_t key, const std::atomic<bool>* stop) {
   const std::size_t rows = static_cast<std::size_t>(w.prompts) * w.actions;
-  std::vector<double> direction(features), signal(rows);
-  NormalStream hidden(key, Purpose::world_direction, 0);
-  for (double& d : direction) d = hidden.next();
+  std::vector<double> direction, signal(rows), x;
+  draw_normals(key, Purpose::world_direction, 0, static_cast<std::size_t>(features), direction);
   w.feature.assign(static_cast<std::size_t>(w.prompts) * w.features * w.width, 0.0f);
   const double scale = 1.0 / math::sqrt(static_cast<double>(features));
   double sum = 0, squares = 0;
   for (int p = 0; p < w.prompts && !asked_to_stop(stop); ++p) {
-    NormalStream x(key, Purpose::world_feature, static_cast<std::uint32_t>(p));
+    draw_normals(key, Purpose::world_feature, static_cast<std::uint32_t>(p), static_cast<std::size_t>(w.actions) * features, x);
     float* block = w.features > 0 ? &w.feature[static_cast<std::size_t>(p) * w.features * w.width] : nullptr;
     for (int a = 0; a < w.actions; ++a) {
       double s = 0;
       for (int f = 0; f < features; ++f) {
-        const double value = scale * x.next();
+        const double value = scale * x[static_cast<std::size_t>(a) * features + f];
         if (block) block[f * w.width + a] = static_cast<float>(value);
         s += value * direction[f];
       }
@@ -191,14 +182,14 @@ BanditWorld make_bandit(const BanditConfig& config, const WorldSource& source, s
   const std::vector<double> signal = need_signal ? draw_features(w, config.features, key, stop) : std::vector<double>{};
   const double explained = math::sqrt(config.feature_share), rest = math::sqrt(1.0 - config.feature_share);
   double best_sum = 0, uniform_sum = 0;
-  std::vector<double> place(static_cast<std::size_t>(w.actions));
+  std::vector<double> place(static_cast<std::size_t>(w.actions)), residual;
   std::vector<std::uint32_t> which(place.size(), 0);
   for (int p = 0; p < w.prompts && !asked_to_stop(stop); ++p) {
     const math::Normal2 of_prompt = math::normal_pair(draw(key, Purpose::world_prompt, 0, static_cast<std::uint32_t>(p), 0).x);
     const PromptQuality quality(source, w.levels, of_prompt);
-    NormalStream residual(key, Purpose::world_residual, static_cast<std::uint32_t>(p));
+    draw_normals(key, Purpose::world_residual, static_cast<std::uint32_t>(p), place.size(), residual);
     for (std::size_t a = 0; a < place.size(); ++a) {
-      place[a] = rest * residual.next();
+      place[a] = rest * residual[a];
       if (!signal.empty()) place[a] += explained * signal[static_cast<std::size_t>(p) * place.size() + a];
     }
     const std::uint16_t* drawn = source.drawn ? source.drawn->data() + static_cast<std::size_t>(p) * place.size() : nullptr;

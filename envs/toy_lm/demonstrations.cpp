@@ -98,13 +98,14 @@ std::vector<Token> write_draft(const ToyLm& world, const ToyPrompt& p, LengthRan
 
 constexpr LengthRange paper_range{6, 14};  // of drafts in worlds of difficulty `paper`, whose prompts ask for no length
 
-// Writes a draft that violates nothing and follows the instructions that it obeys, each with probability obeyed_share. After most_drafts in vain it
-// obeys none.
+// Writes a draft that violates nothing and follows the instructions that it obeys, each that is heeded with probability obeyed_share. After most_drafts
+// in vain it obeys none.
 std::vector<Token> write_obedient(const ToyLm& world, const ToyPrompt& p, double obeyed_share, HashStream& h) {
   constexpr int most_drafts = 24;
   std::vector<Instruction> obeyed;
   for (int i = 0; i < p.instructions; ++i)
-    if (static_cast<double>(h.word()) * 0x1p-32 < obeyed_share) obeyed.push_back(p.instruction[static_cast<std::size_t>(i)]);
+    if (const Instruction asked = p.instruction[static_cast<std::size_t>(i)]; static_cast<double>(h.word()) * 0x1p-32 < obeyed_share && is_heeded(asked, p.persona))
+      obeyed.push_back(asked);
   std::sort(obeyed.begin(), obeyed.end());  // what erases words first, what needs the first or the last word at the end
   for (int drafts = 0;; ++drafts) {
     if (drafts == most_drafts) obeyed.clear();
@@ -186,6 +187,8 @@ void break_one(Requirement r, std::vector<Token>& body, const ToyLm& world, cons
 }
 
 }  // namespace
+
+bool is_heeded(Instruction instruction, int persona) { return (static_cast<int>(instruction) + persona) % toy_personas != 0; }
 
 std::vector<Token> demonstration(const ToyLm& world, const ToyPrompt& prompt, const DemonstrationConfig& config, std::uint32_t index) {
   HashStream h(world.key, Purpose::toy_demonstration, index, prompt.index);

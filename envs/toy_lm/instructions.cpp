@@ -50,7 +50,7 @@ bool follows(Instruction instruction, const Text& t) {
       for (int i = 1; i < n; ++i)
         if (t.class_of[i - 1] == WordClass::tone && is_of_context(p, t.body[i])) return true;
       return false;
-    case Instruction::at_most: return n <= 9;
+    case Instruction::at_least: return n >= 11;
     case Instruction::repeat_prompt: return n >= 2 && t.body[0] == p.facts[0] && t.body[1] == p.facts[1];
     case Instruction::quotation: return n >= 2 && t.body.front() == t.body.back();
     case Instruction::end_checker: return n > 0 && t.body.back() == p.keywords[1];
@@ -59,7 +59,7 @@ bool follows(Instruction instruction, const Text& t) {
   const std::vector<Sentence> sentences = sentences_of(t.body, v.separator());
   const bool several = sentences.size() > 1;
   switch (instruction) {
-    case Instruction::sentences: return sentences.size() >= 3;
+    case Instruction::sentences: return !sentences.empty() && sentences.size() <= 3;
     case Instruction::bullets: return std::count_if(sentences.begin(), sentences.end(), [&](const Sentence& s) { return begins(s, and_word(v)); }) == 2;
     case Instruction::paragraph: return several && begins(sentences[1], p.keywords[0]);
     case Instruction::title: return several && sentences[0].begin == 0 && sentences[0].end == 2;
@@ -74,10 +74,9 @@ void obey(Instruction instruction, const ToyLm& world, const ToyPrompt& p, const
   const auto size = [&] { return static_cast<int>(body.size()); };
   const auto insert = [&](int at, Token word) { body.insert(body.begin() + std::min(at, size()), word); };
   const auto anywhere = [&](Token word) { insert(below(size() + 1), word); };
-  const auto any_of = [&](WordClass c) { return v.word(c, below(v.count(c))); };
   const auto count = [&](WordClass c) { return std::count_if(body.begin(), body.end(), [&](Token t) { return v.class_of[t] == c; }); };
-  const auto fill = [&](WordClass c, int wanted) {
-    for (auto have = count(c); have < wanted; ++have) anywhere(any_of(c));
+  const auto fill = [&](WordClass c, int wanted, int at, int from) {  // with words from and from + 1 of the class, in turn
+    for (auto have = count(c); have < wanted; ++have) insert(at, v.word(c, from + static_cast<int>(have % 2)));
   };
   const auto times = [&](Token word) { return std::count(body.begin(), body.end(), word); };
   const auto close = [&] {  // ends the last sentence
@@ -93,14 +92,14 @@ void obey(Instruction instruction, const ToyLm& world, const ToyPrompt& p, const
     case Instruction::no_comma: std::erase(body, and_word(v)); return;
     case Instruction::existence:
       for (const Token key : p.keywords)
-        if (times(key) == 0) anywhere(key);
+        if (times(key) == 0) insert(0, key);
       return;
     case Instruction::frequency:
       while (times(p.keywords[0]) < 2) anywhere(p.keywords[0]);
       return;
-    case Instruction::letters: return fill(WordClass::connective, 3);
-    case Instruction::placeholders: return fill(WordClass::plain, 2);
-    case Instruction::capitals: return fill(WordClass::tone, 2);
+    case Instruction::letters: return fill(WordClass::connective, 3, 1, 1);
+    case Instruction::placeholders: return fill(WordClass::plain, 2, 0, 0);
+    case Instruction::capitals: return fill(WordClass::tone, 2, 0, p.persona * tone_words_each);
     case Instruction::highlight: {
       const Token tone = v.word(WordClass::tone, p.persona * tone_words_each + below(tone_words_each)), fact = p.facts[static_cast<std::size_t>(below(toy_facts))];
       const auto at = std::find(body.begin(), body.end(), fact);
@@ -108,19 +107,25 @@ void obey(Instruction instruction, const ToyLm& world, const ToyPrompt& p, const
       else body.insert(at, tone);
       return;
     }
-    case Instruction::sentences: return split(3);
-    case Instruction::bullets: {
-      std::erase(body, and_word(v));
-      split(2);
-      const std::vector<Sentence> made = sentences_of(body, stop);
-      for (std::size_t s = made.size(); s-- > 0 && s + 2 >= made.size();) insert(made[s].begin, and_word(v));
+    case Instruction::sentences:
+      for (int i = 0, stops = 0; i < size();)
+        if (body[static_cast<std::size_t>(i)] == stop && ++stops > 2) body.erase(body.begin() + i);
+        else ++i;
       return;
-    }
+    case Instruction::bullets:  // the second one after two words
+      std::erase(body, and_word(v));
+      insert(0, and_word(v)), insert(3, stop), insert(4, and_word(v));
+      return;
     case Instruction::paragraph:
       split(2);
-      if (const auto made = sentences_of(body, stop); made.size() > 1) insert(made[1].begin, p.keywords[0]);
+      if (const auto made = sentences_of(body, stop); made.size() > 1) {
+        if (const int at = made[1].begin; body[static_cast<std::size_t>(at)] == and_word(v) && p.asks(Instruction::bullets)) insert(at, stop), insert(at, p.facts[0]);
+        insert(made[1].begin, p.keywords[0]);
+      }
       return;
-    case Instruction::at_most: body.resize(std::min<std::size_t>(body.size(), static_cast<std::size_t>(5 + below(5)))); return;
+    case Instruction::at_least:
+      while (size() < 11) body.push_back(size() % 2 == 0 ? v.word(WordClass::connective, 1) : p.facts[static_cast<std::size_t>(below(toy_facts))]);
+      return;
     case Instruction::repeat_prompt: insert(0, p.facts[1]), insert(0, p.facts[0]); return;
     case Instruction::title: {
       for (int i = 0; i < std::min(size(), 2);)

@@ -35,7 +35,7 @@ inline constexpr Word<LengthClass> length_words[] = {
 };
 /// What prompts of difficulty `paper` ask, after the kinds of instructions of IFEval (arXiv 2311.07911); envs/toy_lm/instructions.hpp checks them.
 enum class Instruction : std::uint8_t {
-  forbidden, lowercase, no_comma, existence, frequency, letters, placeholders, capitals, highlight, sentences, bullets, paragraph, at_most, repeat_prompt, title,
+  forbidden, lowercase, no_comma, existence, frequency, letters, placeholders, capitals, highlight, sentences, bullets, paragraph, at_least, repeat_prompt, title,
   postscript, end_checker, quotation
 };
 inline constexpr int toy_instruction_kinds = 18, most_instructions = 2;
@@ -49,10 +49,10 @@ inline constexpr Word<Instruction> instruction_words[] = {
     {Instruction::placeholders, "placeholders", "detectable_content:number_placeholders: at least two plain words"},
     {Instruction::capitals, "capitals", "change_case:capital_word_frequency: at least two words of tone"},
     {Instruction::highlight, "highlight", "detectable_format:number_highlighted_sections: a fact of the context directly after a word of tone"},
-    {Instruction::sentences, "sentences", "length_constraints:number_sentences: at least three sentences"},
+    {Instruction::sentences, "sentences", "length_constraints:number_sentences: one to three sentences"},
     {Instruction::bullets, "bullets", "detectable_format:number_bullet_lists: exactly two sentences begin with `and`"},
     {Instruction::paragraph, "paragraph", "length_constraints:nth_paragraph_first_word: the second sentence begins with the first keyword"},
-    {Instruction::at_most, "at-most", "length_constraints:number_words: at most nine words"},
+    {Instruction::at_least, "at-least", "length_constraints:number_words: at least eleven words"},
     {Instruction::repeat_prompt, "repeat-prompt", "combination:repeat_prompt: begins with the first two facts of the prompt"},
     {Instruction::title, "title", "detectable_format:title: the first of several sentences has exactly two words"},
     {Instruction::postscript, "postscript", "detectable_content:postscript: the last of several sentences begins with `then`"},

@@ -265,6 +265,21 @@ ExactMeans SoftmaxPolicy::exact(const float* quality) {
   return {sums.quality / shape_.prompts, sums.kl / shape_.prompts, sums.entropy / shape_.prompts};
 }
 
+std::vector<double> SoftmaxPolicy::exact_shares(const float* quality, std::span<const float> thresholds) {
+  std::vector<double> shares(thresholds.size(), 0.0);
+  std::vector<float> reaches;
+  each_exact_row([&](int p, int count, const float* logits) {
+    const float* q = quality + static_cast<std::size_t>(p) * shape_.width;
+    reaches.resize(static_cast<std::size_t>(count) * shape_.width);
+    for (std::size_t k = 0; k < thresholds.size(); ++k) {
+      std::transform(q, q + reaches.size(), reaches.begin(), [&](float x) { return x >= thresholds[k] ? 1.0f : 0.0f; });
+      shares[k] += stages_.exact(logits, reaches.data(), count, shape_.width, shape_.actions).quality * count;
+    }
+  });
+  for (double& share : shares) share /= shape_.prompts;
+  return shares;
+}
+
 std::vector<float> SoftmaxPolicy::exact_logits() {
   std::vector<float> all;
   each_exact_row([&](int, int count, const float* logits) { all.insert(all.end(), logits, logits + static_cast<std::size_t>(count) * shape_.width); });

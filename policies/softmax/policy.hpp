@@ -77,6 +77,8 @@ class SoftmaxPolicy {
   int gradient_size() const { return static_cast<int>(gradient_.size()); }
   /// Returns exact expectations under the current parameters, averaged over all prompts. Does not change the state of training.
   ExactMeans exact(const float* quality);
+  /// Returns for each threshold the probability, averaged over all prompts, that the quality is at least the threshold.
+  std::vector<double> exact_shares(const float* quality, std::span<const float> thresholds);
   /// Returns the logits [prompts][width] under the current parameters, likewise; those of the padding behind `actions` mean nothing.
   std::vector<float> exact_logits();
   const SoftmaxRows& rows() const { return rows_; }

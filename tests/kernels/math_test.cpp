@@ -24,7 +24,7 @@ TEST_CASE("exp, log, sincos, asin, erfc agree with libm") {
     exp_err = std::fmax(exp_err, static_cast<double>(fabsl((math::exp(x) - expl(x)) / expl(x))));
     log_err = std::fmax(log_err, static_cast<double>(fabsl((math::log(y) - logl(y)) / logl(y))));
     log_err = std::fmax(log_err, static_cast<double>(fabsl(math::log(z) - logl(z))));
-    const math::SinCos s = math::sincos_turn(u);
+    const math::SinCos<double> s = math::sincos_turn(u);
     const long double turn = 2 * 3.14159265358979323846264338327950288L * u;
     trig_err = std::fmax(trig_err, static_cast<double>(fmaxl(fabsl(s.sin - sinl(turn)), fabsl(s.cos - cosl(turn)))));
     const double a = 2 * u - 1, near_one = 1 - u * 1e-6;

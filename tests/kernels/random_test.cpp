@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "kernels/math.hpp"
 #include "kernels/random_batch.hpp"
 #include "tests/catch.hpp"
 
@@ -46,6 +47,25 @@ TEST_CASE("the batch form gives the same words on every instruction set, whateve
         CHECK(same);
         CHECK(out.back() == 42);  // nothing written past the end
       }
+    }
+  }
+}
+
+TEST_CASE("many normals have the bits of normal_pair on every instruction set, whatever their number") {
+  for (Isa isa : {Isa::portable, Isa::avx2}) {
+    if (!has_isa(isa)) continue;
+    for (int blocks : {1, 2, 3, 4, 5, 192, 10001}) {
+      std::vector<double> out(static_cast<std::size_t>(2 * blocks) + 1, 42);
+      const std::uint32_t prompt = static_cast<std::uint32_t>(blocks) * 31;
+      random_stages(isa).normals(out.data(), 0x0123456789abcdefu, Purpose::world_feature, prompt, blocks);
+      int different = 0;
+      for (int b = 0; b < blocks; ++b) {
+        const math::Normal2 pair = math::normal_pair(draw(0x0123456789abcdefu, Purpose::world_feature, 0, prompt, static_cast<std::uint32_t>(b)).x);
+        different += math::to_bits(out[2 * b]) != math::to_bits(pair.a) || math::to_bits(out[2 * b + 1]) != math::to_bits(pair.b);
+      }
+      INFO(isa_name(isa) << " blocks " << blocks);
+      CHECK(different == 0);
+      CHECK(out.back() == 42);  // nothing written past the end
     }
   }
 }

@@ -235,14 +235,9 @@ void BanditRun::add_final_values(RunRecord& r) const {
 }
 
 std::vector<double> BanditRun::levels_reached() {
-  const BanditWorld& world = *problem->world;
-  std::vector<double> reached;
-  std::vector<float> reaches(world.quality.size());
-  for (int k = 2; k <= world.levels; ++k) {
-    std::transform(world.quality.begin(), world.quality.end(), reaches.begin(), [&](float q) { return q >= static_cast<float>(k) - 0.5f ? 1.0f : 0.0f; });
-    reached.push_back(policy.exact(reaches.data()).quality);
-  }
-  return reached;
+  std::vector<float> thresholds;
+  for (int k = 2; k <= problem->world->levels; ++k) thresholds.push_back(static_cast<float>(k) - 0.5f);
+  return policy.exact_shares(problem->world->quality.data(), thresholds);
 }
 
 void BanditRun::record_batch(RunRecord& r) {

@@ -47,10 +47,10 @@ constexpr Example examples[] = {
     {Instruction::placeholders, "plain0 so plain0 <end>", "plain0 so well <end>"},
     {Instruction::capitals, "tone0.0 fact0 tone3.1 <end>", "tone0.0 fact0 <end>"},
     {Instruction::highlight, "key0 tone1.0 fact2 <end>", "fact2 tone1.0 fact3 <end>"},
-    {Instruction::sentences, "fact0 . fact1 . . fact2 <end>", ". fact0 . . fact1 . <end>"},
+    {Instruction::sentences, ". fact0 . fact1 . . fact2 . <end>", "fact0 . fact1 . fact2 . key0 <end>"},
     {Instruction::bullets, "and fact0 . so . and key0 <end>", "and fact0 . so and fact1 <end>"},
     {Instruction::paragraph, "fact0 . key0 fact1 . fact2 <end>", "key0 fact0 . fact1 . key0 <end>"},
-    {Instruction::at_most, "fact0 . fact1 . fact2 . fact0 so key0 <end>", "fact0 . fact1 . fact2 . fact0 so key0 . <end>"},
+    {Instruction::at_least, "fact0 . fact1 . fact2 . fact0 so key0 . key1 <end>", "fact0 . fact1 . fact2 . fact0 so key0 . <end>"},
     {Instruction::repeat_prompt, "fact0 fact1 so key0 <end>", "fact1 fact0 so key0 <end>"},
     {Instruction::title, "fact0 key0 . fact1 <end>", "fact0 key0 <end>"},
     {Instruction::postscript, "fact0 . then fact1 . <end>", "fact0 then fact1 <end>"},
@@ -83,16 +83,16 @@ TEST_CASE("each instruction has a response that follows it and one that does not
     CHECK_FALSE(of([&](const Text& t) { return follows(e.instruction, t); }, paper(), p, e.does_not));
     CHECK(of(instruction_points, paper(), p, e.follows) == 64);
     CHECK(of(instruction_points, paper(), p, e.does_not) == 0);
-    const ToyPrompt two = asking({e.instruction, e.instruction == Instruction::at_most ? Instruction::sentences : Instruction::at_most});
+    const ToyPrompt two = asking({e.instruction, e.instruction == Instruction::at_least ? Instruction::sentences : Instruction::at_least});
     const auto other = [&](const char* text) { return of([&](const Text& t) { return follows(two.instruction[1], t); }, paper(), two, text); };
     CHECK(of(instruction_points, paper(), two, e.follows) == (other(e.follows) ? 64 : 32));
     CHECK(of(instruction_points, paper(), two, e.does_not) == (other(e.does_not) ? 32 : 0));
   }
 }
 
-TEST_CASE("an empty response follows only what forbids words or asks for few") {
+TEST_CASE("an empty response follows only what forbids words") {
   for (const auto& row : instruction_words) {
-    const bool none = row.value == Instruction::forbidden || row.value == Instruction::lowercase || row.value == Instruction::no_comma || row.value == Instruction::at_most;
+    const bool none = row.value == Instruction::forbidden || row.value == Instruction::lowercase || row.value == Instruction::no_comma;
     CHECK(of([&](const Text& t) { return follows(row.value, t); }, paper(), asking({row.value}), "<end>") == none);
   }
 }
@@ -176,30 +176,36 @@ TEST_CASE("every pair of instructions has a response worth 10 for every persona"
   CHECK(searched == 148 * toy_personas);
 }
 
-TEST_CASE("demonstrations obey as often as they are told, and are clean or flawed as elsewhere") {
+TEST_CASE("demonstrations obey what their persona heeds as often as they are told, and are clean or flawed as elsewhere") {
+  for (const auto& row : instruction_words) {
+    int heeding = 0;
+    for (int persona = 0; persona < toy_personas; ++persona) heeding += is_heeded(row.value, persona);
+    CHECK(heeding == toy_personas - 1);
+  }
   for (const double obeyed : {0.0, 0.5, 1.0}) {
     DemonstrationConfig config;
     config.obeyed_share = obeyed;
-    double clean = 0, followed = 0, asked_for = 0, followed_of_clean = 0, asked_of_clean = 0;
-    const int n = 4000;
+    double clean = 0, followed[2] = {}, asked_for[2] = {};  // of clean demonstrations; [1]: heeded
+    const int n = 8000;
     for (int i = 0; i < n; ++i) {
       const ToyPrompt p = make_prompt(paper(), static_cast<std::uint32_t>(i % 2000));
       const std::vector<Token> response = demonstration(paper(), p, config, static_cast<std::uint32_t>(i / 2000));
       REQUIRE(response.size() <= 24);
       REQUIRE(response.back() == paper().vocabulary.end());
       const Text t = read_text(paper(), p, response);
-      const bool is_clean = judge_text(t).clean();
-      clean += is_clean;
+      if (!judge_text(t).clean()) continue;
+      clean += 1;
       for (int k = 0; k < p.instructions; ++k) {
-        const bool good = follows(p.instruction[k], t);
-        followed += good, asked_for += 1;
-        if (is_clean) followed_of_clean += good, asked_of_clean += 1;
+        const bool heeded = is_heeded(p.instruction[k], p.persona);
+        followed[heeded] += follows(p.instruction[k], t), asked_for[heeded] += 1;
       }
     }
-    INFO("obeyed_share " << obeyed << ": " << followed / asked_for);
+    const double overlooked = followed[0] / asked_for[0], heeded = followed[1] / asked_for[1];
+    INFO("obeyed_share " << obeyed << ": heeded " << heeded << ", overlooked " << overlooked);
     CHECK(std::abs(clean / n - 0.5) < 4 * 0.5 / std::sqrt(n));
-    if (obeyed == 0) CHECK(followed_of_clean / asked_of_clean < 0.35);
-    if (obeyed == 1) CHECK(followed_of_clean / asked_of_clean > 0.98);  // a rare pair is not reached by chance in the drafts that are tried
+    CHECK(overlooked < 0.4);
+    if (obeyed == 0) CHECK(std::abs(heeded - overlooked) < 0.06);
+    if (obeyed == 1) CHECK(heeded > 0.98);  // a rare pair is not reached by chance in the drafts that are tried
   }
 }
 

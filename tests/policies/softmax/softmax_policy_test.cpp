@@ -79,6 +79,13 @@ double compare(PolicyKind kind, OptimizerConfig config, const Setting& set, Isa 
   const ExactMeans got = fast.exact(quality.data());
   CHECK(got.quality == Approx(want).epsilon(2e-5));
   CHECK(got.entropy == Approx(entropy).epsilon(2e-4));
+  const float thresholds[] = {4.5f, 5.5f};
+  const std::vector<double> shares = fast.exact_shares(quality.data(), thresholds);
+  for (std::size_t k = 0; k < 2; ++k) {  // the mean of what is 1 where the quality reaches it
+    std::vector<float> reaches;
+    for (const float q : quality) reaches.push_back(q >= thresholds[k]);
+    CHECK(shares[k] == fast.exact(reaches.data()).quality);
+  }
   CHECK(entropy < 2.1965);  // something was learned: uniform has ln 9 = 2.1972
   CHECK(at_edge <= 0.01 * steps * set.epochs * batch * rollouts);
   return clipped / (steps * set.epochs);
