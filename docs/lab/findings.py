@@ -116,11 +116,11 @@ def verdict(rows, claimed=None):
     elif down:
         word, text = "reversed" if down == n else "partly reversed", f"reversed in {down} of {n} cells" + (", the others open" if down < n else "")
     else:
-        word, text = "open", f"open (0 of {n} cells significant)"
+        word, text = "open", f"open in {n} of {n} cells" if n > 1 else "open"
     if claimed:
         below, above = sum(r.mean < claimed[0] for r in rows), sum(r.mean > claimed[1] for r in rows)
         surely, beyond = sum(r.hi < claimed[0] for r in rows), sum(r.lo > claimed[1] for r in rows)
-        sized = ", ".join([f"{below} of {n} estimates are smaller than claimed (interval below the claim: {surely})"] * bool(below) + [f"{above} of {n} larger (interval above it: {beyond})"] * bool(above))
+        sized = ", ".join([f"{below} of {n} smaller than claimed ({surely} by their intervals)"] * bool(below) + [f"{above} of {n} larger ({beyond} by their intervals)"] * bool(above))
         text += "; " + (sized or "of the claimed size")
         if word == "yes" and (surely or beyond):
             word = "yes, of another size"
@@ -369,14 +369,15 @@ def of_votes():
 
 
 def of_curves():
-    for family, name, _ in FAMILIES:
-        parts = []
-        for w in worlds:
-            t = Table("results" + w.suffix, "--value", "reward", "--columns", "rater", "--compare", "percent")
-            rows = t.rows(lambda c: f"{c['row']}, " + ", ".join(filter(None, (c["column"], c["in"].get(w.sizes)))), lambda c: c["row"].endswith(f"({family})") and "gini" in c["row"])
-            parts.append(part(w, t, rows, text=span(rows)))
-        figure = ["curves", "results" if TOY not in worlds else "results-toy-lm", "--curve", "reward", *family_of(family), *([] if TOY in worlds else ["--where", "env=small"])]
-        yield Claim(f"Training reward against {name}", f"ODRPO variants reach a higher training reward than {name}", "", parts, figure, False)
+    parts = []
+    for w in worlds:
+        t = Table("results" + w.suffix, "--value", "reward", "--columns", "rater", "--compare", "percent")
+        named = lambda c: f"{c['row']}, " + ", ".join(filter(None, (c["column"], c["in"].get(w.sizes))))
+        over = {name: t.rows(named, lambda c: c["row"].endswith(f"({family})") and "gini" in c["row"]) for family, name, _ in FAMILIES}
+        parts.append(Part(w, ", ".join(f"{name}: {verdict(rows).word}" for name, rows in over.items()), "; ".join(f"{name}: {verdict(rows).text}, {span(rows)}" for name, rows in over.items()), t.command,
+                          [line for name, rows in over.items() for line in [f"Over {name}:", "", *listing(rows), ""]] + [t.source()], t.seeds()))
+    figure = ["curves", "results" if TOY not in worlds else "results-toy-lm", "--curve", "reward", *family_of("maxrl"), *([] if TOY in worlds else ["--where", "env=small"])]
+    yield Claim("Training reward", "ODRPO variants reach a higher training reward than MaxRL and GRPO", "", parts, figure, False)
     parts = []
     for w in worlds:
         t = Table("results" + w.suffix, "--value", "collapsed", "--columns", "rater", "--baseline", "none")
@@ -396,7 +397,7 @@ def of_curves():
         if w is BANDIT:  # beside a step of the paper
             word, more = ("yes" if max(r.hi for r in rows) < 0.01 * 30e6 else "no"), "the paper's steps take 30 to 36 s"
         else:
-            word, more = ("yes" if all(r.hi < 1 for r in rows) else "no" if any(r.lo > 1 for r in rows) else "open"), "at most 1 % counts as none"
+            word, more = ("yes" if all(r.hi < 1 for r in rows) else "no" if any(significant(r.p) and r.lo > 1 for r in rows) else "open"), "at most 1 % counts as none"
         parts.append(Part(w, word, f"{span(rows, 'us' if w is BANDIT else '%')} a step, {stars} of {len(rows)} significantly slower; {more}", t.command, [*listing(rows, "us" if w is BANDIT else "%"), "", t.source()], t.seeds()))
     if parts:
         yield Claim("Step time", "ODRPO adds no step time", "", parts, ["forest", "step-time", "--value", "seconds", "--columns", "votes", "--compare", "difference"], False)
@@ -436,8 +437,7 @@ def of_levels():
                                [*listing(rise, "levels"), "", "ODRPO minus its baseline:", "", *listing(beside, "levels"), ""], runs))
         kept = rows_of(lost, lambda e: "odrpo(grpo)" if e in ("odrpo-gini(grpo)", "odrpo-gini-median(grpo)") else None, -1)
         mean = lambda *names: statistics.mean(v for (e, _), seeds in lost.items() if e in names for v in seeds.values())
-        forgetting.append(Part(w, verdict(kept).word, f"of levels 2 to 5 the one that loses most ends {mean('odrpo-gini(grpo)', 'odrpo-gini-median(grpo)'):+.2f} points below the middle of training with weights, {mean('odrpo(grpo)'):+.2f} with uniform ones, "
-                               f"{mean('grpo', 'maxrl'):+.2f} without levels; less with weights: {verdict(kept).text}", command("No forgetting"), [*listing(kept, "points"), ""], runs))
+        forgetting.append(Part(w, verdict(kept).word, f"of levels 2 to 5 the worst loses {mean('odrpo-gini(grpo)', 'odrpo-gini-median(grpo)'):+.2f} points with weights, {mean('odrpo(grpo)'):+.2f} with uniform ones; less with weights: {verdict(kept).text}", command("No forgetting"), [*listing(kept, "points"), ""], runs))
     yield Claim("Implicit curriculum", "Levels are learned from the low ones to the high ones", "Any policy that improves leaves low levels behind, so the rise is compared with that of GRPO and MaxRL. In the bandit most of it is over before the first record, at step 20.", curriculum,
                 ["levels", "training-curves", "--where", "rater=mixed", *where("maxrl", "odrpo-gini-median(maxrl)")], False)
     yield Claim("No forgetting", "Weights prevent forgetting of low levels", "The share of responses that reach a level: the mean of the middle third of training minus that of the last third.", forgetting,
@@ -465,24 +465,24 @@ def of_judge():
                       t.command, [*listing(rows, "points"), "", t.source()], t.seeds())], ["forest", "w-conjecture", *where("grpo", "maxrl")], False)
 
 
-NOISE = {"clean": "no noise", "s2": "errors of two levels", "hetero": "errors that differ between prompts", "low20": "a fifth of the scores a 1", "easylow": "good responses, a tenth of the scores a 1", "flip10": "a tenth mirrored",
+NOISE = {"clean": "without noise", "s2": "errors of two levels", "hetero": "errors that differ between prompts", "low20": "a fifth of the scores a 1", "easylow": "good responses, a tenth of the scores a 1", "flip10": "a tenth mirrored",
          "high10": "a tenth a 10", "hack": "bad responses that often get a 10", "hard": "poor responses", "hardhigh": "poor responses, 3 % a 10", "easy": "good responses, rare outliers"}
 
 
 def of_noise():
     t = Table("stress", *where("maxrl", "odrpo-gini-median(maxrl)"))
     rows = t.rows(lambda c: c["column"], lambda c: c["row"] == "odrpo-gini-median(maxrl)")
-    names = lambda chosen: "; ".join(f"{NOISE[r.label]} ({r.label})" for r in chosen) or "none"
+    names = lambda chosen: "; ".join(NOISE[r.label] for r in chosen) or "none"
     up, down = ([r for r in rows if significant(r.p) and sign * r.mean > 0] for sign in (1, -1))
     yield Claim("Under which noise", "Gini-Median resists the judge's noise better than MaxRL", f"{len(rows)} kinds of noise, each estimator at its best of four rates.",
-                [Part(BANDIT, f"{len(up)} better, {len(down)} worse, {len(rows) - len(up) - len(down)} open", f"better with {names(up)}. Worse with {names(down)}. Open under the others", t.command, [*listing(rows, "points"), "", t.source()], t.seeds())],
+                [Part(BANDIT, f"{len(up)} better, {len(down)} worse, {len(rows) - len(up) - len(down)} open", f"better: {names(up)}. Worse: {names(down)}. Open: the others", t.command, [*listing(rows, "points"), "", t.source()], t.seeds())],
                 ["forest", "stress", *where("maxrl", "odrpo-gini-median(maxrl)")], False)
     rows = list(csv.DictReader(io.StringIO(call("theory", "leverage", "--rater", "mixed", "--format", "csv"))))
     share = {(r["estimator"], r["outlier"]): float(r["share"]) for r in rows}
     lines = ["| estimator | share of a score that becomes 1 | that becomes 10 |", "|---|---|---|"] + [f"| {e} | {share[e, '1']:.2f} | {share[e, '10']:.2f} |" for e in dict.fromkeys(k[0] for k in share)]
-    yield Claim("Outliers", "Ordinal levels keep an outlier from corrupting the group's update", "The share of the sum of A^2 that one corrupted score of eight takes; [leverage](theory.md#leverage-of-one-score).",
-                [Part(None, "partly", f"a score that becomes 1 takes {share['grpo', '1']:.2f} under grpo, {share['odrpo(grpo)', '1']:.2f} with levels alone, {share['odrpo-gini-median(grpo)', '1']:.2f} with Gini-Median weights, {share['odrpo(maxrl)', '1']:.2f} with the norm of MaxRL, "
-                      f"{share['odrpo-gini-median(maxrl)', '1']:.2f} with both; a score that becomes 10 takes {share['grpo', '10']:.2f}, {share['odrpo(grpo)', '10']:.2f}, {share['odrpo-gini-median(grpo)', '10']:.2f}, {share['odrpo(maxrl)', '10']:.2f}, {share['odrpo-gini-median(maxrl)', '10']:.2f}",
+    yield Claim("Outliers", "Ordinal levels keep an outlier from corrupting the group's update", "How much of the sum of A^2 one corrupted score of eight takes ([leverage](theory.md#leverage-of-one-score)).",
+                [Part(None, "partly", f"a score that becomes 1: {share['grpo', '1']:.2f} under grpo, {share['odrpo(grpo)', '1']:.2f} with levels alone, {share['odrpo-gini-median(grpo)', '1']:.2f} with Gini-Median weights, {share['odrpo(maxrl)', '1']:.2f} with the norm of MaxRL, "
+                      f"{share['odrpo-gini-median(maxrl)', '1']:.2f} with both; that becomes 10: {share['grpo', '10']:.2f}, {share['odrpo(grpo)', '10']:.2f}, {share['odrpo-gini-median(grpo)', '10']:.2f}, {share['odrpo(maxrl)', '10']:.2f}, {share['odrpo-gini-median(maxrl)', '10']:.2f}",
                       "odrpo-bench theory leverage --rater mixed", lines)], ("theory", "leverage", "--rater", "mixed", "--figure", ""), False)
     rows = list(csv.DictReader(io.StringIO(call("theory", "curl", "--levels", "10", "--group-size", "8", "--format", "csv"))))
     curl = {r["estimator"]: float(r["mac_pairs"]) for r in rows}
@@ -639,24 +639,27 @@ def write(root):
     page, tables = [INTRODUCTION], ["# Which numbers stand behind the findings?\n\n<!-- `docs/lab/findings.py` writes this page from result files. -->\n\nThe rows of [findings.md](../findings.md), claim by claim: differences with the half-width of "
                                     "their 95 % interval, paired by seed; the median over seeds, which a single odd seed does not move; p after Holm's correction. Each table names its command.\n"]
     for ours, title in ((False, "claim of the paper"), (True, "question that the paper does not ask")):
-        page.append(f"| {title} |" + "".join(f" {w.name} |" for w in worlds) + "\n|---|" + "---|" * len(worlds))
+        page.append(f"|{title}|" + "".join(f"{w.name}|" for w in worlds) + "\n|---|" + "---|" * len(worlds))
         for c in claims:
             if c.ours == ours:
                 words = {p.world: p.word for p in c.parts}
-                page.append(f"| [{c.claim}]({link(c.heading)}) |" + "".join(f" {words.get(w) or words.get(None, '')} |" for w in worlds))
+                page.append(f"|[{c.heading}]({link(c.heading)})|" + "".join(f"{words.get(w) or words.get(None, '')}|" for w in worlds))
         page.append("")
     for c in claims:
         page.append(f"## {c.heading}\n\n{c.claim}{'' if c.claim.endswith('?') else '.'}{' ' + c.note if c.note else ''}\n")
         tables.append(f"## {c.heading}\n\n{'We ask' if c.ours else 'The paper'}: {c.claim}{'' if c.claim.endswith('?') else '.'}\n")
         for p in c.parts:
-            command = p.command if len(p.command.split()) < 12 else f"docs/lab/findings.py show {shlex.quote(c.heading)} ."  # which prints the long one too
-            page.append(f"* {p.world.name[0].upper() + p.world.name[1:] + ': ' if p.world else ''}**{p.text}.** {p.seeds + ', ' if p.seeds else ''}`{command}`")
+            shown = f"docs/lab/findings.py show {shlex.quote(c.heading)} ."  # which prints the commands too
+            command = p.command if len(p.command.split()) < 12 else shown
+            page.append(f"* {p.world.name[0].upper() + p.world.name[1:] + ': ' if p.world else ''}**{p.text}.** {p.seeds + ', ' if p.seeds and len(c.parts) == 1 else p.seeds}" + (f"`{command}`" if len(c.parts) == 1 else ""))
             tables.append(f"{'**' + p.world.name[0].upper() + p.world.name[1:] + '.** ' if p.world else ''}{p.text[0].upper() + p.text[1:]}.\n\n`{p.command}`\n")
             tables.append("\n".join(p.lines) + "\n")
+        if len(c.parts) > 1:
+            page.append(f"\n`{shown}`")
         if c.figure:
             path = f"docs/figures/findings/{file_name(c.heading)}.svg"
             draw(c.figure, os.path.join(root, path))
-            page.append(f"\n![{c.heading}: `{figure_command(c.figure, 'x.svg').split(' -o ')[0]}`](figures/findings/{file_name(c.heading)}.svg)")
+            page.append(f"\n![{file_name(c.heading)}, {'toy-lm' if 'results-toy-lm' in c.figure else 'bandit'}](figures/findings/{file_name(c.heading)}.svg)")
             tables.append(f"The figure: `{figure_command(c.figure, path)}`\n")
         page.append("")
     page.append("## Commands\n\n```sh\ndocs/lab/findings.py run .      # all suites below, about three hours on two cores; again until it says that all is done\ndocs/lab/findings.py write .\n```\n")
