@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The one command for a machine with a GPU and no network: device facts, tests, whole runs, timings, compute-sanitizer; ends with a table.
 #   tests/gpu/check.sh [--only tests|runs|timings|sanitizer] [FOLDER]
-# FOLDER is what `cmake --build … --target gpu_carry` made (also $ODRPO_GPU_CARRY; default: beside this script, else build/*/gpu-carry, else
+# FOLDER is what `cmake --build --preset gpu-carry` made (also $ODRPO_GPU_CARRY; default: beside this script, else build/*/gpu-carry, else
 # built here when all it takes is found). Without --only all sections run, one after the other. Each ends within 8 minutes
 # ($ODRPO_CHECK_SECONDS); what is not done by then is cut off, and the table says so. The table has at most 12,000 characters; full logs are
 # one archive, logs.tar.gz (logs-SECTION.tar.gz), in $OUT or else in a temporary folder.
@@ -48,7 +48,7 @@ if [[ -z $folder && -f $root/CMakeLists.txt ]]; then
     echo "nothing carried: building here"
     deps=()
     [[ -d $root/.gpu-deps ]] && deps=(-DODRPO_DEPS="$root/.gpu-deps")
-    if cmake -S "$root" -B "$root/build/gpu" -DODRPO_CUDA=ON "${deps[@]}" >"$log/build.log" 2>&1 &&
+    if cmake -S "$root" -B "$root/build/gpu" -DODRPO_CUDA=ON '-DCMAKE_CUDA_ARCHITECTURES=80-real;90' "${deps[@]}" >"$log/build.log" 2>&1 &&
       cmake --build "$root/build/gpu" -j "$(nproc)" --target gpu_carry >>"$log/build.log" 2>&1; then
       folder=$root/build/gpu/gpu-carry
     else
@@ -57,7 +57,7 @@ if [[ -z $folder && -f $root/CMakeLists.txt ]]; then
   fi
 fi
 if [[ -z $folder ]]; then
-  echo "nothing to run: carry a folder made by \`cmake --build build/release --target gpu_carry\`" >&2
+  echo "nothing to run: carry the folder that \`cmake --preset gpu-carry && cmake --build --preset gpu-carry\` makes" >&2
   exit 5
 fi
 
