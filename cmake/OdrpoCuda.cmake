@@ -7,7 +7,7 @@ endif()
 if(NOT ODRPO_NUMERICS_ONLY AND (ODRPO_CUDA STREQUAL "ON" OR (ODRPO_CUDA STREQUAL "AUTO" AND EXISTS /dev/nvidia0)))
   include(CheckLanguage)
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)  # before enable_language, or nvcc's default (75) is recorded
-    set(CMAKE_CUDA_ARCHITECTURES 90)        # sm_90 code + compute_90 PTX
+    set(CMAKE_CUDA_ARCHITECTURES 90)        # sm_90 code + compute_90 PTX; older devices: the preset gpu-carry, which takes twice the time
   endif()
   if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX} AND EXISTS /usr/local/cuda/bin/nvcc)
     set(CMAKE_CUDA_COMPILER /usr/local/cuda/bin/nvcc)

@@ -3,15 +3,10 @@
 #include <cuda_runtime.h>
 
 #include "kernels/device/check.cuh"
+#include "kernels/device/grid.hpp"
 #include "kernels/device/memory.hpp"
 
 namespace odrpo {
-
-struct Grid {
-  std::size_t blocks;
-  unsigned threads;
-  std::size_t shared_bytes = 0;
-};
 
 /// The stream on which a kernel is launched, with the source line that asked for the launch.
 struct LaunchOn {
@@ -25,12 +20,15 @@ template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...), Grid grid, LaunchOn on, Arguments&&... arguments) {
   if (grid.blocks == 0) return;
   if (grid.blocks > 0x7fffffffu) device_failed(cudaErrorInvalidConfiguration, "launch a kernel of too many blocks", on.from);
+  if (grid.opts_in) {
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(grid.shared_bytes)),
+          "take shared memory for a kernel", on.from);
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared),
+          "prefer shared memory to cache", on.from);
+  }
   kernel<<<static_cast<unsigned>(grid.blocks), grid.threads, grid.shared_bytes, on.stream.handle()>>>(
       std::forward<Arguments>(arguments)...);
   check(cudaGetLastError(), "launch a kernel", on.from);
 }
-
-/// How many blocks of `per_block` items n items need.
-inline std::size_t blocks_for(std::size_t n, std::size_t per_block) { return n / per_block + (n % per_block != 0); }
 
 }  // namespace odrpo

@@ -47,8 +47,6 @@ using DeviceBlock = ThreadBlock<CudaThread>;
 
 // CudaQueue::tiles(): launches a functor on the queue's stream, eight threads per item.
 
-inline constexpr unsigned tile_threads = 256;
-
 /// Computes item i of n by the i-th tile of the grid.
 template <class F>
 __global__ void __launch_bounds__(tile_threads) tile_kernel(const F f, std::size_t n) {
@@ -57,7 +55,7 @@ __global__ void __launch_bounds__(tile_threads) tile_kernel(const F f, std::size
 
 template <class F>
 void CudaQueue::tiles(std::size_t n, const F& f, Asked from) {
-  launch(tile_kernel<F>, {blocks_for(n, tile_threads / 8), tile_threads}, {stream_, from}, f, n);
+  launch(tile_kernel<F>, tile_grid(n), {stream_, from}, f, n);
 }
 
 }  // namespace odrpo

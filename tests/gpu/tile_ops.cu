@@ -10,7 +10,7 @@ void tile_ops(const std::vector<float>& x, std::vector<float>& out) {
   in.send(x, stream);
   to.fill(0xff, stream);
   const std::size_t n = x.size() / 64;
-  launch(tile_kernel<TileOps>, {blocks_for(n, tile_threads / 8), tile_threads}, stream, TileOps{in.data(), to.data()}, n);
+  launch(tile_kernel<TileOps>, tile_grid(n), stream, TileOps{in.data(), to.data()}, n);
   to.fetch(out, stream);
   stream.wait();
 }

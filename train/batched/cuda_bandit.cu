@@ -13,8 +13,6 @@
 namespace odrpo {
 namespace {
 
-constexpr unsigned shuffle_threads = 128;
-
 // Each thread shuffles one epoch of one seed.
 __global__ void __launch_bounds__(shuffle_threads)
     shuffle_epochs(const PromptOrders* orders, std::size_t count, int first_epoch, int epochs, int prompts) {
@@ -70,11 +68,7 @@ struct CudaPlace {
     before.record(stream);
     device::with_kind(layout, [&](auto linear, auto resident, auto general) {
       const auto kernel = train_runs<decltype(linear)::value, decltype(resident)::value, decltype(general)::value>;
-      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(layout.bytes)),
-            "take shared memory for a kernel");
-      check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared),
-            "prefer shared memory to cache");
-      launch(kernel, {count, static_cast<unsigned>(layout.threads), layout.bytes}, stream, layout, runs, going_on, first, end);
+      launch(kernel, train_grid(layout, count), stream, layout, runs, going_on, first, end);
     });
     after.record(stream);
     const double took = after.seconds_since(before);
@@ -83,8 +77,9 @@ struct CudaPlace {
   }
 };
 
-BatchDevice batch_device(CudaPlace& place) {
+BatchDevice batch_device(CudaPlace& place, std::size_t block_bytes) {
   BatchDevice d;
+  d.block_bytes = block_bytes;
   d.take = [&](std::size_t bytes) { return place.take(bytes); };
   d.give_back = [&](void* memory) { place.held.erase(memory); };
   d.send = [&](void* to, const void* from, std::size_t bytes) { place.move(to, from, bytes, device_memory::Way::to_device); };
@@ -94,8 +89,7 @@ BatchDevice batch_device(CudaPlace& place) {
     place.stream.wait();
   };
   d.shuffle = [&](const PromptOrders* orders, std::size_t count, int first_epoch, int epochs, int prompts) {
-    launch(shuffle_epochs, {blocks_for(count * static_cast<std::size_t>(epochs), shuffle_threads), shuffle_threads}, place.stream, orders,
-           count, first_epoch, epochs, prompts);
+    launch(shuffle_epochs, shuffle_grid(count, epochs), place.stream, orders, count, first_epoch, epochs, prompts);
     place.stream.wait();
   };
   d.run = [&](const device::Layout& layout, const device::Run* runs, const std::uint32_t* going_on, std::size_t count, int first, int end) {
@@ -109,10 +103,10 @@ BatchDevice batch_device(CudaPlace& place) {
 
 }  // namespace
 
-void train_bandits_on_cuda(const BatchEngine::Call& call, std::atomic<double>& seconds) {
+void train_bandits_on_cuda(const BatchEngine::Call& call, std::size_t block_bytes, std::atomic<double>& seconds) {
   CudaPlace place;
   place.seconds = &seconds;
-  train_batched(batch_device(place), call.runs, call.shared, call.stop, call.done);
+  train_batched(batch_device(place, block_bytes), call.runs, call.shared, call.stop, call.done);
 }
 
 }  // namespace odrpo

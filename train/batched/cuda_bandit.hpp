@@ -10,8 +10,9 @@
 
 namespace odrpo {
 
-/// BatchEngine::train for runs of the bandit. Adds the time that their kernels take to `seconds`.
-void train_bandits_on_cuda(const BatchEngine::Call& call, std::atomic<double>& seconds);
+/// BatchEngine::train for runs of the bandit, of which each block of threads has at most `block_bytes` of shared memory. Adds the time that
+/// their kernels take to `seconds`.
+void train_bandits_on_cuda(const BatchEngine::Call& call, std::size_t block_bytes, std::atomic<double>& seconds);
 
 // Removes runs whose parameters are no longer finite from a batch's list of runs still training.
 

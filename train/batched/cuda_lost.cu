@@ -1,5 +1,9 @@
-// Removes runs whose parameters are no longer finite from the list of runs still training, with CUB.
-#include <cub/device/device_select.cuh>
+// Removes runs whose parameters are no longer finite from the list of runs still training, with Thrust.
+#include <thrust/execution_policy.h>
+#include <thrust/remove.h>
+#include <thrust/system_error.h>
+
+#include <new>
 
 #include "kernels/device/check.cuh"
 #include "train/batched/cuda_bandit.hpp"
@@ -7,27 +11,23 @@
 namespace odrpo {
 namespace {
 
-struct GoesOn {
+struct Lost {
   const device::Run* runs;
-  __host__ __device__ bool operator()(std::uint32_t i) const { return !runs[i].scalars->lost; }
+  __host__ __device__ bool operator()(std::uint32_t i) const { return runs[i].scalars->lost; }
 };
 
 }  // namespace
 
 std::size_t drop_lost_runs(const device::Run* runs, std::uint32_t* going_on, std::size_t count, const Stream& stream) {
-  DeviceBuffer<std::uint32_t> left(1);
-  std::size_t bytes = 0;
-  const auto select = [&](void* scratch) {
-    check(cub::DeviceSelect::If(scratch, bytes, going_on, left.data(), static_cast<int>(count), GoesOn{runs}, stream.handle()),
-          "find the runs that go on");
-  };
-  select(nullptr);  // the first call only asks for the size of the scratch memory
-  DeviceBuffer<std::byte> scratch(bytes);
-  select(scratch.data());
-  std::uint32_t n = 0;
-  left.fetch(std::span(&n, 1), stream);
-  stream.wait();
-  return n;
+  constexpr const char* doing = "find the runs that go on";
+  try {
+    const auto on_stream = thrust::cuda::par_nosync.on(stream.handle());
+    return static_cast<std::size_t>(thrust::remove_if(on_stream, going_on, going_on + count, Lost{runs}) - going_on);
+  } catch (const thrust::system_error& error) {
+    device_failed(static_cast<cudaError_t>(error.code().value()), doing, Asked::current());
+  } catch (const std::bad_alloc&) {  // Thrust takes scratch memory of the device
+    device_failed(cudaErrorMemoryAllocation, doing, Asked::current());
+  }
 }
 
 }  // namespace odrpo

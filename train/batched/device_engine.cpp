@@ -1,10 +1,11 @@
 // Makes a CUDA device an engine for both worlds. A build without CUDA has device_engine_none.cpp instead.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "kernels/device/devices.hpp"
-#include "kernels/system/fail.hpp"
+#include "kernels/shared/failure.hpp"
 #include "policies/transformer/device/cuda_transformer.hpp"
 #include "train/batched/cuda_bandit.hpp"
 #include "train/batched/engine.hpp"
@@ -40,19 +41,18 @@ TransformerPlace place_on(int index, const std::string& device, ProductPrecision
 BatchEngine cuda_engine(int index, ProductPrecision precision) {
   const DeviceFacts one = open_device(index);
   if (!one.trouble.empty()) throw Failure(Exit::device, one.trouble);
-  if (one.block_bytes < static_cast<double>(block_memory))
-    fail(Exit::device, "its blocks have {} KiB of memory, and batched runs are laid out for {}", static_cast<int>(one.block_bytes / 1024),
-         block_memory / 1024);
   BatchEngine engine;
   engine.name = fmt::format("cuda:{} ({}{})", index, one.name, precision == ProductPrecision::tf32 ? ", tf32" : "");
   engine.memory_bytes = memory_share * one.free_bytes;
   engine.no_transformers = why_no_products;  // a call of it loads cuBLASLt
+  const std::size_t block_bytes = std::min(static_cast<std::size_t>(one.block_bytes), block_memory);
+  engine.too_large = [block_bytes, name = engine.name](const RunSpec& spec) { return why_too_large(spec, block_bytes, name); };
   const auto seconds = std::make_shared<std::atomic<double>>(0.0);
   engine.seconds = [seconds] { return seconds->load(); };
-  engine.train = [index, precision, name = one.name, memory = engine.memory_bytes, seconds](const BatchEngine::Call& call) {
+  engine.train = [index, precision, block_bytes, name = one.name, memory = engine.memory_bytes, seconds](const BatchEngine::Call& call) {
     if (call.runs.front()->env.kind == WorldKind::toy_lm) return train_toy_lm_runs(place_on(index, name, precision), memory, call);
     use_device(index);
-    train_bandits_on_cuda(call, *seconds);
+    train_bandits_on_cuda(call, block_bytes, *seconds);
   };
   return engine;
 }

@@ -44,6 +44,7 @@ struct BatchEngine {
   std::function<void(const Call&)> train;
   std::function<double()> seconds = {};  ///< seconds that its kernels for bandit runs have taken so far; not set = not known
   std::function<std::string()> no_transformers = {};  ///< why it can train no transformer; an empty text, or not set = it can
+  std::function<std::string(const RunSpec&)> too_large = {};  ///< why it has no room for a batch of this run of the bandit; an empty text, or not set = it has
   double host_bytes = 1e300;                          ///< memory of the host, through which batches of the bandit pass
   /// Returns the most bytes that its runs of a world may take together.
   double room(WorldKind world) const { return world == WorldKind::bandit ? std::min(memory_bytes, host_bytes) : memory_bytes; }

@@ -64,7 +64,7 @@ auto schedule_key(const OptimizerConfig& c) {
 class Batch {
  public:
   Batch(const BatchDevice& device, std::vector<BanditProblem> problems)
-      : device_(device), held_(device), problems_(std::move(problems)), layout_(make_layout(*problems_[0].spec)), runs_(problems_.size()) {
+      : device_(device), held_(device), problems_(std::move(problems)), layout_(make_layout(*problems_[0].spec, device.block_bytes)), runs_(problems_.size()) {
     const std::size_t n = problems_.size(), parameters = device::parameters(layout_);
     const std::size_t records = static_cast<std::size_t>(device::records(layout_));
     theta_ = held_.take<float>(n * parameters);

@@ -24,6 +24,7 @@ struct PromptOrders {
 /// Memory and work of a device. Each call returns when its work is done. Pointers are to the device's memory, except `from` of send and
 /// `to` of fetch.
 struct BatchDevice {
+  std::size_t block_bytes = block_memory;        ///< shared memory of a block of threads
   std::function<void*(std::size_t bytes)> take;  ///< aligned to 256 bytes
   std::function<void(void* memory)> give_back;
   std::function<void(void* to, const void* from, std::size_t bytes)> send;

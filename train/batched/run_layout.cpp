@@ -110,11 +110,18 @@ void lay_out(device::Layout& p, bool resident) {
 
 }  // namespace
 
-device::Layout make_layout(const RunSpec& spec) {
+device::Layout make_layout(const RunSpec& spec, std::size_t block_bytes) {
   device::Layout p = sizes_of(spec);
   lay_out(p, true);
-  if (p.bytes > block_memory && !p.linear) lay_out(p, false);
+  if (p.bytes > block_bytes && !p.linear) lay_out(p, false);
   return p;
+}
+
+std::string why_too_large(const RunSpec& spec, std::size_t block_bytes, const std::string& whose) {
+  const device::Layout p = make_layout(spec, block_bytes);
+  if (p.bytes <= block_bytes) return "";
+  return fmt::format("batches of {} prompts x {} rollouts on {} prompts need {} KiB of shared memory for a block of threads, and {} has {} KiB", p.batch,
+                     p.rollouts, p.prompts, (p.bytes + 1023) / 1024, whose, block_bytes / 1024);
 }
 
 std::string why_not_batched(const RunSpec& spec) {
@@ -143,10 +150,7 @@ std::string why_not_batched(const RunSpec& spec) {
     return "bits beside missing scores, literal votes or recorded gradients are worked out on the CPU";
   if (p.general && by_formula(spec.estimator))
     return "formulas of levels beside missing scores, real rewards, running medians, literal votes or recorded gradients are worked out on the CPU";
-  if (p.bytes > block_memory)
-    return fmt::format("batches of {} prompts x {} rollouts on {} prompts are too large for a block's memory", p.batch, p.rollouts,
-                       p.prompts);
-  return "";
+  return why_too_large(spec);
 }
 
 Chunk longest_chunk(const device::Layout& p) {

@@ -110,6 +110,9 @@ Schedule make_schedule(const RunGrid& runs, std::vector<std::size_t> todo, const
   const auto ask = [&](const RunSpec& spec, Assignment& assignment) {
     std::string why = rules.why_not_batched(spec);
     if (why.empty() && spec.env.kind == WorldKind::toy_lm && engines[0].no_transformers) why = engines[0].no_transformers();  // on this machine
+    if (spec.env.kind == WorldKind::bandit)  // a batch may go to any engine
+      for (const BatchEngine& e : engines)
+        if (why.empty() && e.too_large) why = e.too_large(spec);
     if (!why.empty()) {
       const auto [at, fresh] = reason_of.try_emplace(why, static_cast<std::uint32_t>(unbatched.size()));
       if (fresh) unbatched.push_back(0);

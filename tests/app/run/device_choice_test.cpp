@@ -128,6 +128,27 @@ TEST_CASE("a machine without the library of products trains no transformer: cuda
   CHECK(asked == 0);  // it is large, and the bandit needs none of it
 }
 
+TEST_CASE("a device whose blocks have no room for a batch of the bandit trains transformers all the same, and its limit is said") {
+  int asked = 0;
+  DeviceSource source = machine({device("A"), device("B")});
+  source.batch_rules = {};
+  source.open = [&asked](int index, ProductPrecision) {
+    BatchEngine e{index == 0 ? "cuda:0 (A)" : "cuda:1 (B)", 1e12, {}};
+    if (index == 1) e.too_large = [&asked](const RunSpec&) { return ++asked, std::string("cuda:1 (B) has 99 KiB"); };
+    return e;
+  };
+  const std::string runs = std::to_string(tiny().runs.size());
+  const Failure f = refusal(tiny(), {"", "1"}, source);
+  CHECK(f.code == Exit::limits);
+  CHECK(f.what() == "nothing in this suite has a form on the device; use --device cpu or auto\n" + runs + " of " + runs +
+                        " runs would train on the CPU: cuda:1 (B) has 99 KiB");
+  CHECK(refusal(tiny(), {"", "0,1"}, source).code == Exit::limits);  // a batch may go to either
+  CHECK(placed(tiny(), {"", "0"}, source).on_engines == tiny().runs.size());
+  asked = 0;
+  CHECK(placed(load_suite_text("lm.toml", checkpoint_sample::lm, {}, {}), {"", "1"}, source).on_engines == 1);
+  CHECK(asked == 0);
+}
+
 TEST_CASE("memory_gib bounds what batches of the bandit take of the host, not what transformers take of a device") {
   Suite lm = load_suite_text("lm.toml", checkpoint_sample::lm, {}, {});
   lm.limits.memory_gib = 0.001;

@@ -72,11 +72,13 @@ struct HostDevice {
   ItemOrder order = ItemOrder::forward;
   double seconds_per_step = 0;  ///< what a chunk is said to have taken
   double nanoseconds_per_tick = 0;
+  std::size_t block_bytes = block_memory;  ///< memory of a block
   std::size_t held = 0, most = 0, launches = 0, blocks = 0;
   std::mt19937 random{7};
 
   BatchDevice device() {
     BatchDevice d;
+    d.block_bytes = block_bytes;
     d.take = [this](std::size_t bytes) {
       held += 1;
       return std::aligned_alloc(256, (bytes + 255) / 256 * 256);
