@@ -400,7 +400,7 @@ def of_curves():
             word, more = ("yes" if all(r.hi < 1 for r in rows) else "no" if any(significant(r.p) and r.lo > 1 for r in rows) else "open"), "at most 1 % counts as none"
         parts.append(Part(w, word, f"{span(rows, 'us' if w is BANDIT else '%')} a step, {stars} of {len(rows)} significantly slower; {more}", t.command, [*listing(rows, "us" if w is BANDIT else "%"), "", t.source()], t.seeds()))
     if parts:
-        yield Claim("Step time", "ODRPO adds no step time", "", parts, ["forest", "step-time", "--value", "seconds", "--columns", "votes", "--compare", "difference"], False)
+        yield Claim("Step time", "ODRPO adds no step time", "In the toy LM policies are held still, since one that learns to write longer responses takes longer steps.", parts, ["forest", "step-time", "--value", "seconds", "--columns", "votes", "--compare", "difference"], False)
 
 
 def of_levels():
@@ -441,7 +441,7 @@ def of_levels():
     yield Claim("Implicit curriculum", "Levels are learned from the low ones to the high ones", "Any policy that improves leaves low levels behind, so the rise is compared with that of GRPO and MaxRL. In the bandit most of it is over before the first record, at step 20.", curriculum,
                 ["levels", "training-curves", "--where", "rater=mixed", *where("maxrl", "odrpo-gini-median(maxrl)")], False)
     yield Claim("No forgetting", "Weights prevent forgetting of low levels", "The share of responses that reach a level: the mean of the middle third of training minus that of the last third.", forgetting,
-                ["curves", "training-curves", "--curve", "quality_at_least_3", "--where", "rater=veto", "--baseline", "odrpo(grpo)", *where("odrpo(grpo)", "odrpo-gini(grpo)", "odrpo-gini-median(grpo)", "grpo")], False)
+                ["curves", *(["results-toy-lm"] if TOY in worlds else ["training-curves", "--where", "rater=veto"]), "--curve", "quality_at_least_3", "--baseline", "odrpo(grpo)", *where("odrpo(grpo)", "odrpo-gini(grpo)", "odrpo-gini-median(grpo)", "grpo")], False)
 
 
 def of_judge():
@@ -449,7 +449,7 @@ def of_judge():
     w = {c["name"]: c["kendall_w_median"] for c in json.loads(call("judge", "analyze", suite, "--json"))["compared"]}
     lines = ["| judge | median W |", "|---|---|"] + [f"| {name} | {value:.3f} |" for name, value in w.items()]
     simulated = [w[n] for n in ("mixed", "veto", "wide", "gauss") if n in w]
-    yield Claim("The judge's stochasticity", "16 calls of the judge agree little: a median Kendall W of .61 with a heavy left tail", "W does not say which noise: our simulated judges are made to have it, with deviations from smooth to vetoes.",
+    yield Claim("The judge's stochasticity", "16 calls of the judge agree little: a median Kendall W of .61 with a heavy left tail", "W does not say which noise.",
                 [Part(None, "by construction", f"{len(simulated)} simulated judges are calibrated to it ({min(simulated):.2f} to {max(simulated):.2f}); two panels of real judges have {w.get('panel-essays', 0):.2f} and {w.get('panel-dialogue', 0):.2f}. Nothing here tests the paper's own judge", "odrpo-bench judge analyze suites/paper/kendall.toml", lines)],
                 ("judge", "analyze", suite, "--figure", "kendall="), False)
     suite = os.path.join(ROOT, "suites/paper/w-conjecture.toml")
@@ -602,7 +602,7 @@ paper's in results, votes and tuning; the learning rate, the sizes and the super
 
 A difference is significant if p < .05 after Holm's correction over all differences of one value in the command shown. Intervals are 95 %, paired by seed; where each estimator has its own best learning rate they are as wide as that
 correction asks. *yes*: significant in every cell; *reversed*: in the other direction; *open*: in none, neither shown nor excluded; *partly*: in some. Cells of a suite share their seeds and worlds, so several that agree are not as
-many confirmations, and several rows use the same runs. Sizes compare roughly: the paper's percentages are of a mean of benchmark scores. Filled marks in figures are significant among the figure's own rows. All rows:
+many confirmations, and several rows use the same runs. Sizes compare roughly. Filled marks in figures are significant among the figure's own rows. All rows:
 [findings-tables.md](lab/findings-tables.md).
 """
 
