@@ -118,8 +118,8 @@ ODRPO_HD SinCos<T> sincos_turn(T u) {
   c = c * z + 1.0 / 24.0;
   c = 1.0 + z * (-0.5 + z * c);
   // q quarter turns: 0 and 4 none
-  const T sine = (q == 1.0) | (q == 3.0) ? c : s, cosine = (q == 1.0) | (q == 3.0) ? s : c;
-  return {(q == 2.0) | (q == 3.0) ? -sine : sine, (q == 1.0) | (q == 2.0) ? -cosine : cosine};
+  const T sine = ((q == 1.0) | (q == 3.0)) ? c : s, cosine = ((q == 1.0) | (q == 3.0)) ? s : c;
+  return {((q == 2.0) | (q == 3.0)) ? -sine : sine, ((q == 1.0) | (q == 2.0)) ? -cosine : cosine};
 }
 
 /// Arc sine, |x| <= 1; NaN beyond. Relative error of some units in the last place. Uses the Taylor series, no fitted numbers.
