@@ -54,9 +54,11 @@ ODRPO_HD double exp(double x) {
   return y * from_bits(static_cast<std::uint64_t>(1023 + half) << 52) * from_bits(static_cast<std::uint64_t>(1023 + k - half) << 52);
 }
 
-/// ln(m 2^n), 0.7 < m < 1.42. T: double, or a vector of doubles.
+/// ln(m 2^n), 1 <= m < 2, of whole n. T: double, or a vector of doubles.
 template <class T>
 ODRPO_HD T log_of(T m, T n) {
+  n = m > 1.4142135623730951 ? n + 1.0 : n;
+  m = m > 1.4142135623730951 ? m * 0.5 : m;
   // ln m = 2 atanh(s), s = (m-1)/(m+1), s^2 <= 0.0295: the terms of the series after s^21 are below 2e-18
   const T f = m - 1.0, s = f / (2.0 + f), z = s * s;
   T p = z * (1.0 / 21.0) + 1.0 / 19.0;
@@ -83,12 +85,7 @@ ODRPO_HD double log(double x) {
   std::uint64_t b = to_bits(x);
   if ((b >> 52) == 0x7ff) return x;
   e += static_cast<int>(b >> 52) - 1023;
-  double m = from_bits((b & 0x000fffffffffffffu) | 0x3ff0000000000000u);
-  if (m > 1.4142135623730951) {
-    m = m * 0.5;
-    e += 1;
-  }
-  return log_of(m, static_cast<double>(e));
+  return log_of(from_bits((b & 0x000fffffffffffffu) | 0x3ff0000000000000u), static_cast<double>(e));
 }
 
 /// Sine and cosine of 2 pi u, u in [0, 1]. T: double, or a vector of doubles.

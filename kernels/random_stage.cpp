@@ -87,10 +87,8 @@ static void normals(double* out, std::uint64_t key, Purpose purpose, std::uint32
     const f64x4 u = (mantissa(c0, c1) + 1.0) * 0x1p-53, v = mantissa(c2, c3) * 0x1p-53;
     // math::log(): u is no subnormal and at most 1
     const u64x4 bits = (u64x4)u;
-    f64x4 m = (f64x4)((bits & 0x000fffffffffffffu) | 0x3ff0000000000000u), e = to_double(bits >> 52) - 1023.0;
-    e = m > 1.4142135623730951 ? e + 1.0 : e;
-    m = m > 1.4142135623730951 ? m * 0.5 : m;
-    const f64x4 radius = sqrt(-2.0 * math::log_of(m, e));
+    const f64x4 m = (f64x4)((bits & 0x000fffffffffffffu) | 0x3ff0000000000000u);
+    const f64x4 radius = sqrt(-2.0 * math::log_of(m, to_double(bits >> 52) - 1023.0));
     const math::SinCos<f64x4> w = math::sincos_turn(v);
     const f64x4 x = radius * w.cos, y = radius * w.sin;
     const f64x4 first = __builtin_shufflevector(x, y, 0, 4, 1, 5), second = __builtin_shufflevector(x, y, 2, 6, 3, 7);

@@ -171,7 +171,7 @@ def listing(rows, unit="%", digits=2):
 
 # --- claims
 
-Part = collections.namedtuple("Part", "world word text command lines seeds", defaults=("",))  # world None: of neither; lines: the tables' page; seeds: ", n seeds"
+Part = collections.namedtuple("Part", "world word text command lines seeds", defaults=("",))  # world None: of neither; lines: the tables' page; seeds: "n seeds"
 Claim = collections.namedtuple("Claim", "heading claim note parts figure ours")
 
 

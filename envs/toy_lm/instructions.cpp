@@ -6,6 +6,8 @@
 namespace odrpo {
 namespace {
 
+constexpr int least_words = 11, most_sentences = 3;  // of the instructions `at-least` and `sentences`
+
 /// A sentence of a body: its words begin .. end - 1, at least one.
 struct Sentence {
   int begin, end;
@@ -50,7 +52,7 @@ bool follows(Instruction instruction, const Text& t) {
       for (int i = 1; i < n; ++i)
         if (t.class_of[i - 1] == WordClass::tone && is_of_context(p, t.body[i])) return true;
       return false;
-    case Instruction::at_least: return n >= 11;
+    case Instruction::at_least: return n >= least_words;
     case Instruction::repeat_prompt: return n >= 2 && t.body[0] == p.facts[0] && t.body[1] == p.facts[1];
     case Instruction::quotation: return n >= 2 && t.body.front() == t.body.back();
     case Instruction::end_checker: return n > 0 && t.body.back() == p.keywords[1];
@@ -59,7 +61,7 @@ bool follows(Instruction instruction, const Text& t) {
   const std::vector<Sentence> sentences = sentences_of(t.body, v.separator());
   const bool several = sentences.size() > 1;
   switch (instruction) {
-    case Instruction::sentences: return !sentences.empty() && sentences.size() <= 3;
+    case Instruction::sentences: return !sentences.empty() && sentences.size() <= most_sentences;
     case Instruction::bullets: return std::count_if(sentences.begin(), sentences.end(), [&](const Sentence& s) { return begins(s, and_word(v)); }) == 2;
     case Instruction::paragraph: return several && begins(sentences[1], p.keywords[0]);
     case Instruction::title: return several && sentences[0].begin == 0 && sentences[0].end == 2;
@@ -109,7 +111,7 @@ void obey(Instruction instruction, const ToyLm& world, const ToyPrompt& p, const
     }
     case Instruction::sentences:
       for (int i = 0, stops = 0; i < size();)
-        if (body[static_cast<std::size_t>(i)] == stop && ++stops > 2) body.erase(body.begin() + i);
+        if (body[static_cast<std::size_t>(i)] == stop && ++stops >= most_sentences) body.erase(body.begin() + i);
         else ++i;
       return;
     case Instruction::bullets:  // the second one after two words
@@ -124,7 +126,7 @@ void obey(Instruction instruction, const ToyLm& world, const ToyPrompt& p, const
       }
       return;
     case Instruction::at_least:
-      while (size() < 11) body.push_back(size() % 2 == 0 ? v.word(WordClass::connective, 1) : p.facts[static_cast<std::size_t>(below(toy_facts))]);
+      while (size() < least_words) body.push_back(size() % 2 == 0 ? v.word(WordClass::connective, 1) : p.facts[static_cast<std::size_t>(below(toy_facts))]);
       return;
     case Instruction::repeat_prompt: insert(0, p.facts[1]), insert(0, p.facts[0]); return;
     case Instruction::title: {
