@@ -1,7 +1,7 @@
 # How a module is built: odrpo_module() makes its library, odrpo_stage() compiles a stage file once per instruction set.
 
-# not of the program, which would take up to 2 % more or fewer instructions than the gate has stored
-option(ODRPO_JOINED "compile the tests eight sources at a time; CMAKE_UNITY_BUILD: the program too" OFF)
+# not of code whose time is seen, which would take up to 2 % more or fewer instructions than the gate has stored
+option(ODRPO_JOINED "compile tests, and modules whose time nobody sees, eight sources at a time; CMAKE_UNITY_BUILD: all modules" OFF)
 if(CMAKE_UNITY_BUILD)
   set(ODRPO_JOINED ON)
 endif()
@@ -85,6 +85,9 @@ function(odrpo_module name)
   set(options ${ARGN})
   list(FILTER options INCLUDE REGEX "^(O1|FUZZED)$")
   odrpo_precompiled(odrpo_${name} ${options})
+  if(ODRPO_JOINED AND R_O1)
+    set_target_properties(odrpo_${name} PROPERTIES UNITY_BUILD ON)
+  endif()
   # our flags stay here; whoever uses the installed library (cmake/OdrpoInstall.cmake), or has this project inside their own, needs C++20
   # and, for the same bits from what is inline, no contraction
   set(contraction $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-ffp-contract=off>)

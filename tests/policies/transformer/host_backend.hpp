@@ -42,7 +42,8 @@ struct HostBackend {
   Order order = Order::forward;
   int extra = 0;      ///< rounds more for the company
   bool idle = false;  ///< after each launch its last item once more by a tile that is not live, which must store nothing
-  bool tf32 = false;  ///< products of factors cut to ten bits of mantissa, as tensor cores take them at worst
+  bool serial = false;  ///< each entry of a product is summed in one float, in order, as by a device that does not split its sums
+  bool tf32 = false;    ///< products of factors cut to ten bits of mantissa, as tensor cores take them at worst
   std::mt19937 random{7};
   bool lazy = false;          ///< does nothing before wait(), so that what was sent or asked for must live until then
   HostFaults* faults = nullptr;
@@ -167,8 +168,23 @@ struct HostBackend {
       transpose_matrix(b.data(), p.n, p.k, turned.data());
       b.swap(turned);
     }
+    if (serial) return serial_product(p, a, turn_a, b);
     const auto call = turn_a ? engine->transposed : engine->plain;
     call(p.m, p.n, p.k, a.data(), turn_a ? p.m : p.k, b.data(), p.n, p.c, p.ldc, p.plus != nullptr);
+  }
+  static void serial_product(const Product& p, const std::vector<float>& a, bool turn_a, const std::vector<float>& b) {
+    std::vector<float> row(static_cast<std::size_t>(p.n));
+    for (int i = 0; i < p.m; ++i) {
+      std::fill(row.begin(), row.end(), 0.0f);
+      for (int l = 0; l < p.k; ++l) {
+        const float x = a[turn_a ? static_cast<std::size_t>(l) * p.m + i : static_cast<std::size_t>(i) * p.k + l];
+        for (int j = 0; j < p.n; ++j) row[j] += x * b[static_cast<std::size_t>(l) * p.n + j];
+      }
+      for (int j = 0; j < p.n; ++j) {
+        float& c = p.c[static_cast<std::size_t>(i) * p.ldc + j];
+        c = p.plus ? c + row[j] : row[j];
+      }
+    }
   }
   void zero(float* to, std::size_t n) {
     ask("fill");
