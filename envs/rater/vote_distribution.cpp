@@ -1,4 +1,4 @@
-// Computes the exact distribution of the vote of N iid scores, without visiting all vectors of counts.
+// Computes the exact distribution of the vote of N iid scores, without visiting all vectors of counts; of many votes: vote_roots.cpp.
 //
 // Level j gets n_j of the N votes with P(n) = N! prod_j p_j^n_j / n_j!. Level k wins with count c if every other level has at most c votes.
 // With y_j = p_j, and [x^m] = the coefficient of x^m:
@@ -15,51 +15,13 @@
 #include <vector>
 
 #include "envs/rater/distribution_table.hpp"
+#include "envs/rater/tie_nodes.hpp"
 #include "envs/rater/vote.hpp"
-#include "kernels/math.hpp"
 
 namespace odrpo {
 namespace {
 
 using series::multiply, series::Rows;
-
-constexpr int max_nodes = max_distribution_levels / 2;  // at most t = 127 other levels are tied
-
-struct Nodes {
-  int count = 0;
-  std::array<double, max_nodes> z{}, weight{};
-};
-
-/// Gauss-Legendre nodes and weights on 0..1, by Newton's method from the usual cosine approximation.
-Nodes gauss_legendre(int n) {
-  Nodes rule;
-  rule.count = n;
-  for (int i = 0; i < n; ++i) {
-    double x = math::sincos_turn(0.5 * (i + 0.75) / (n + 0.5)).cos, slope = 1;
-    for (int round = 0; round < 8; ++round) {
-      double before = 1, here = x;
-      for (int k = 2; k <= n; ++k) {
-        const double next = ((2 * k - 1) * x * here - (k - 1) * before) / k;
-        before = here;
-        here = next;
-      }
-      slope = n * (x * here - before) / (x * x - 1);
-      x -= here / slope;
-    }
-    rule.z[i] = 0.5 * (1 + x);
-    rule.weight[i] = 1 / ((1 - x * x) * slope * slope);
-  }
-  return rule;
-}
-
-const Nodes& nodes_for(int tied) {
-  static const std::vector<Nodes> rules = [] {
-    std::vector<Nodes> made(1);
-    for (int n = 1; n <= max_nodes; ++n) made.push_back(gauss_legendre(n));
-    return made;
-  }();
-  return rules[tied / 2 + 1];
-}
 
 /// Returns coefficient `degree` of a product of two polynomials.
 double coefficient(const double* a, int a_length, const double* b, int b_length, int degree) {
@@ -238,6 +200,7 @@ double nearest_mean_seconds(int levels, int votes) {
 
 void vote_distribution(std::span<const double> pmf, int votes, TieRule tie, std::span<double> out, int most) {
   check_distribution_size(std::count_if(pmf.begin(), pmf.end(), [](double p) { return p > 0; }), votes);
+  if (by_roots(tie, votes)) return vote_distribution_by_roots(pmf, 0, votes, tie, out, most);
   if (tie == TieRule::nearest_mean && !ties_by_sets(pmf, votes)) return vote_distribution_by_counts(pmf, votes, tie, out, most);
   const Terms t = make_terms(pmf, votes);
   std::vector<double> win(t.levels, 0.0);
@@ -256,7 +219,7 @@ void vote_distribution(std::span<const double> pmf, int votes, TieRule tie, std:
     if (tie == TieRule::lowest) add_count(t, c, 0, 1, 1, before, behind, win);
     if (tie == TieRule::highest) add_count(t, c, 1, 0, 1, before, behind, win);
     if (tie != TieRule::first) continue;
-    const Nodes& nodes = nodes_for(std::min(t.levels, votes / c) - 1);
+    const TieNodes& nodes = tie_nodes(std::min(t.levels, votes / c) - 1);
     for (int i = 0; i < nodes.count; ++i) add_count(t, c, nodes.z[i], nodes.z[i], nodes.weight[i], before, behind, win);
   }
   std::fill(out.begin(), out.end(), 0.0);

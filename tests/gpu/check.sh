@@ -26,19 +26,25 @@ scratch=$(mktemp -d)
 out=${OUT:-$scratch}
 log=$scratch/logs
 mkdir -p "$out" "$log" "$scratch/results" || exit 1
-[[ -n ${OUT:-} ]] && trap 'rm -rf "$scratch"' EXIT
+if [[ -n ${OUT:-} ]]; then trap 'rm -rf "$scratch"' EXIT; else trap 'rm -rf "$scratch/gpu-carry"' EXIT; fi
 
 # does the folder's test binary start on this machine?
 starts() { LD_LIBRARY_PATH=$(libraries "$1") timeout 20 "$1/test_gpu" --list-tests >"$log/start.log" 2>&1; grep -q 'test case' "$log/start.log"; }
 # the library path of carried programs; python3 and nvidia-smi keep the system's
 libraries() { echo "$1/lib:$1${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"; }
-folder=
+# programs FOLDER: where they are: there, or in what its archive is unpacked to
+programs() {
+  if [[ -x $1/test_gpu ]]; then (cd -- "$1" && pwd -P)
+  elif [[ -f $1/programs.tar.gz ]]; then rm -rf "$scratch/gpu-carry" && mkdir "$scratch/gpu-carry" && tar -xzf "$1/programs.tar.gz" -C "$scratch/gpu-carry" && echo "$scratch/gpu-carry"
+  else return 1; fi
+}
+folder= given=${1:-}
 for f in ${1:+"$1"} ${ODRPO_GPU_CARRY:+"$ODRPO_GPU_CARRY"} "$here" "$root"/build/*/gpu-carry; do
-  [[ -x $f/test_gpu ]] || continue
-  if starts "$f"; then folder=$(cd -- "$f" && pwd -P); break; fi
-  echo "$f/test_gpu does not start here: $(head -n 1 "$log/start.log")"
+  found=$(programs "$f") || continue
+  if starts "$found"; then folder=$found; break; fi
+  echo "test_gpu of $f does not start here: $(head -n 1 "$log/start.log")"
 done
-if [[ -n ${1:-} && $folder != "$(cd -- "$1" 2>/dev/null && pwd -P)" ]]; then
+if [[ -n $given && ($f != "$given" || -z $folder) ]]; then
   echo "no test_gpu that starts in $1" >&2
   exit 5
 fi
@@ -50,7 +56,7 @@ if [[ -z $folder && -f $root/CMakeLists.txt ]]; then
     [[ -d $root/.gpu-deps ]] && deps=(-DODRPO_DEPS="$root/.gpu-deps")
     if cmake -S "$root" -B "$root/build/gpu" -DODRPO_CUDA=ON '-DCMAKE_CUDA_ARCHITECTURES=80-real;90' "${deps[@]}" >"$log/build.log" 2>&1 &&
       cmake --build "$root/build/gpu" -j "$(nproc)" --target gpu_carry >>"$log/build.log" 2>&1; then
-      folder=$root/build/gpu/gpu-carry
+      folder=$(programs "$root/build/gpu/gpu-carry")
     else
       grep -m 3 -iE 'error|could not find' "$log/build.log"
     fi
@@ -145,7 +151,7 @@ worst_gaps() {
     /^parity / {
       ++count[what]
       for (i = 2; i <= NF; ++i) {
-        if ($(i - 1) == "cpu") continue  # the CPU's own distance from the exact
+        if ($(i - 1) == "cpu") continue  # how far the CPU is from the exact
         gap = $i; sub(/,$/, "", gap)
         if (gap !~ /^(-?nan|inf|[0-9.]+e[-+][0-9]+)$/) continue
         value = gap ~ /n/ ? 1e300 : gap + 0
@@ -191,7 +197,7 @@ if section tests; then
   step "tests against the host" tests.log 45 carried "$folder/test_gpu" '~[ruins]' '~device facts'
   step "tests: a failing kernel is told" ruins.log 5 carried "$folder/test_gpu" '[ruins]'
   [[ -x $folder/test_gpu_batched ]] && step "tests: whole runs beside the host's" batched.log 50 carried "$folder/test_gpu_batched"
-  grep -h '^cuBLASLt' "$log/tests.log" | figures
+  grep -h '^cuBLASLt ' "$log/tests.log" | figures
   for f in tests batched; do [[ -s $log/$f.log ]] && worst_gaps "$log/$f.log" | figures; done
   archive
 fi

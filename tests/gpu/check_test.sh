@@ -13,8 +13,8 @@ cp "$check" "$work/elsewhere/check.sh"  # beside no source tree
 # test_gpu that says as $work/gpu and $work/tests say: is there a device, and do its tests pass? With $work/hang it never ends.
 cat >"$work/carry/test_gpu" <<'END_OF_FILE'
 #!/usr/bin/env bash
-state=$(dirname -- "$0")/..
-[[ :${LD_LIBRARY_PATH:-}: == *:*/carry/lib:* ]] || echo "$0 has no library path" >>"$state/paths"
+state=$CHECK_STATE
+[[ :${LD_LIBRARY_PATH:-}: == *carry/lib:* ]] || echo "$0 has no library path" >>"$state/paths"
 case $* in
   --list-tests) echo "8 test cases"; exit 8 ;;
   'device facts') cat "$state/gpu" ;;
@@ -34,8 +34,8 @@ cp "$work/carry/test_gpu" "$work/carry/test_gpu_batched"
 # odrpo-bench that gives the digest of $work/cpu or $work/cuda
 cat >"$work/carry/odrpo-bench" <<'END_OF_FILE'
 #!/usr/bin/env bash
-state=$(dirname -- "$0")/..
-[[ :${LD_LIBRARY_PATH:-}: == *:*/carry/lib:* ]] || echo "$0 has no library path" >>"$state/paths"
+state=$CHECK_STATE
+[[ :${LD_LIBRARY_PATH:-}: == *carry/lib:* ]] || echo "$0 has no library path" >>"$state/paths"
 if [[ $1 == gate ]]; then  # of two files of one suite
   cmp -s "$3" "$4" || { echo "these are two suites"; exit 12; }
   cat "$state/science"
@@ -65,7 +65,7 @@ expect() {  # CODE WORDS ARGUMENTS…
   local code=$1 words=$2 got=0
   shift 2
   rm -rf "$work/logs"
-  OUT=$work/logs TMPDIR=$work/tmp PATH=$work/bin:/usr/bin:/bin bash "$work/elsewhere/check.sh" "$@" >"$work/out" 2>&1 </dev/null || got=$?
+  CHECK_STATE=$work OUT=$work/logs TMPDIR=$work/tmp PATH=$work/bin:/usr/bin:/bin bash "$work/elsewhere/check.sh" "$@" >"$work/out" 2>&1 </dev/null || got=$?
   [[ $got == "$code" ]] || { fail "exit $got instead of $code: $*"; cat "$work/out"; }
   says "$words" "$*"
   sed -n '/^== /,$p' "$work/out" >"$table"
@@ -77,7 +77,7 @@ archived() { tar -xzOf "$work/logs/$1" "logs/$2"; }
 echo "no GPU: skipped (no driver)" >"$work/gpu"
 printf '%s\n' 'cuBLASLt 13.0.2, fp32: worst gap of a product 1.9e-06' 'parity in cuBLASLt 13.0.2, fp32' \
   'parity small       adamw      first pass   read 1.0e-06 logits 2.5e-06' 'parity 64 x 8      sgd        first pass   read 3.1e-06 logits nan' \
-  'parity small       adamw      ten steps    head 4.5e-05' 'parity of a run grpo/s0: worst gap of a curve at the first record 7.0e-08, after it 5.6e-05' \
+  'parity small       adamw      ten steps    exact 4.5e-05 cpu 6.0e-05' 'parity of a run grpo/s0: worst gap of a curve at the first record 7.0e-08, after it 5.6e-05' \
   'All tests passed' >"$work/tests"
 expect 6 'no GPU here' "$work/carry"
 expect 5 'nothing to run'
@@ -115,6 +115,13 @@ grep -qE '^(tests|run quick|compute-sanitizer)' "$table" && fail "--only timings
 expect 0 'compute-sanitizer racecheck' --only sanitizer "$work/carry"
 grep -qE '^(tests|run|timings)' "$table" && fail "--only sanitizer runs more"
 [[ -s $work/paths ]] && { fail "library paths"; sort "$work/paths" | uniq -c; }
+
+# what is carried is an archive
+mkdir "$work/packed"
+tar -C "$work/carry" -czf "$work/packed/programs.tar.gz" .
+expect 0 'all well' --only tests "$work/packed"
+echo broken >"$work/packed/programs.tar.gz"
+expect 5 'no test_gpu that starts' --only tests "$work/packed"
 
 # a warning fails nothing and is shown, once
 cp "$work/tests" "$work/good"

@@ -76,7 +76,8 @@ TEST_CASE("products on the GPU are the exact ones within their precision", "[pro
           worst_cpu = std::fmax(worst_cpu, cpu);
           worst_tf32 = std::fmax(worst_tf32, gap_tf32);
         }
-  std::printf("cuBLASLt, worst distance of a product from the exact: fp32 %.1e (the CPU's %.1e), tf32 %.1e\n", worst, worst_cpu, worst_tf32);
+  std::printf("%s: worst distance of a product from the exact one %.1e, the CPU's %.1e\n", products_name(ProductPrecision::fp32).c_str(), worst, worst_cpu);
+  std::printf("%s: worst distance of a product from the exact one %.1e\n", products_name(ProductPrecision::tf32).c_str(), worst_tf32);
 }
 
 TEST_CASE("without a device products fail with their line and the code of devices") {
