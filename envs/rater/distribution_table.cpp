@@ -193,7 +193,7 @@ double aggregate_seconds(const RaterConfig& rater, int levels, int votes) {
   // times measured at K = 5, 10, 100 and N up to 1024, and a little more (docs/lab/vote-laws.md)
   const double n = votes, k = scores_of(rater, levels);
   if (rater.aggregate == Aggregate::mode && by_roots(rater.tie, votes))
-    return 1.5e-7 * n * k * (rater.tie == TieRule::first ? 3 : rater.tie == TieRule::median_low ? 6 : 1.5);
+    return k * (8e-6 + 6.5e-8 * n * (rater.tie == TieRule::first ? 3 : rater.tie == TieRule::median_low ? 6 : 1.5));
   double seconds = 1.1e-8 * n * n * math::sqrt(n) * levels * levels / 100.0;  // the mode: 0.4 ms at N = 64, K = 10
   if (rater.aggregate == Aggregate::median) {
     seconds = 1e-7 * k + 2.2e-10 * k * n * n;
