@@ -53,7 +53,7 @@ fuzz() {
     *) options=(-max_len=4096) ;;
   esac
   "$build/tests/fuzz/fuzz_$target" "$build/corpus/$target" "$build/seeds/$target" "${options[@]}" -seed="$seed" -max_total_time="$seconds" \
-    -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 -artifact_prefix="$build/findings/$target-" >"$log" 2>&1 || code=$?
+    -rss_limit_mb=2048 -timeout=120 -print_final_stats=1 -artifact_prefix="$build/findings/$target-" >"$log" 2>&1 || code=$?
   local executions last
   executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
   last=$(grep -aE '^#[0-9]+.* cov: ' "$log" | tail -n 1)

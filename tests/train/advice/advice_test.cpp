@@ -9,7 +9,7 @@
 
 using namespace odrpo;
 
-TEST_CASE("an advice does not depend on the number of threads, nor on a stop between", "[unsanitized]") {
+TEST_CASE("an advice does not depend on the number of threads, nor on a stop between", "[.slow]") {
   const AdviceQuestion q = small_question(20'000, {"grpo", "odrpo-gini-median(maxrl)"});
   const JudgeWorld mixed = judge_named("mixed");
   AskedAdvice one, two(2);

@@ -69,7 +69,7 @@ TEST_CASE("the best has to beat every learning rate that the other may have") {
   REQUIRE(beside_best({{best}, {own}}, {2, 0}).p_holm[1] == Approx(alone.p_holm[1]));
 }
 
-TEST_CASE("the truly best choice is found worse in fewer than one of twenty", "[unsanitized]") {
+TEST_CASE("the truly best choice is found worse in fewer than one of twenty", "[.slow]") {
   constexpr int trials = 4000, seeds = 20, choices = 12;
   std::mt19937_64 words(20261123);
   INFO("seed 20261123");

@@ -93,7 +93,7 @@ const LatentScale& scale_of(const JudgeWorld& judge) { return std::get<LatentNoi
 
 }  // namespace
 
-TEST_CASE("judges sampled from a fit's uncertainty spread as its standard errors say", "[unsanitized]") {
+TEST_CASE("judges sampled from a fit's uncertainty spread as its standard errors say", "[.slow]") {
   const JudgeWorld essays = judge_named("panel-essays");
   const ScoreTable table = simulate_scores(essays.rater, rated_world(6, 80, 8), 8, 11).table;
   std::atomic<bool> stop{false};

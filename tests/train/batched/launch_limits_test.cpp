@@ -56,7 +56,7 @@ TEST_CASE("limits of launches: a planted launch of 106,496 bytes that were not a
 }
 
 // Each kernel and what gives its launch the sizes: a launch that is not here is tested nowhere below.
-TEST_CASE("limits of launches: the program launches no kernel but those that are tested here") {
+TEST_CASE("limits of launches: the program launches no kernel but those that are tested here", "[unsanitized]") {
   const std::regex sized(R"(\blaunch\(([a-z_<>F]+), (\w+)\()"), any(R"(\blaunch\()");
   const auto found = [](const std::string& text, const std::regex& what) { return std::sregex_iterator(text.begin(), text.end(), what); };
   std::set<std::string> launches;
@@ -108,7 +108,7 @@ void check_bandit(const RunSpec& spec, std::array<Tally, std::size(cards)>& tall
 
 }  // namespace
 
-TEST_CASE("limits of launches: every size of the bandit that a card does not refuse fits it") {
+TEST_CASE("limits of launches: every size of the bandit that a card does not refuse fits it", "[unsanitized]") {
   std::array<Tally, std::size(cards)> tallies;
   for (const PolicyKind policy : {PolicyKind::tabular, PolicyKind::linear})
     for (const bool general : {false, true})
@@ -145,7 +145,7 @@ TEST_CASE("limits of launches: every size of the bandit that a card does not ref
   CHECK(tallies[3].refused < tallies[0].refused);
 }
 
-TEST_CASE("limits of launches: the largest batch of the bandit that fits a card fills it") {
+TEST_CASE("limits of launches: the largest batch of the bandit that fits a card fills it", "[unsanitized]") {
   for (const Card& card : cards) {
     RunSpec spec = small_run(PolicyKind::tabular);
     int fits = 2, not_any_more = 65536;
@@ -186,7 +186,7 @@ struct CountingQueue {
 
 }  // namespace
 
-TEST_CASE("limits of launches: every size of the toy language model that a device can count fits every card") {
+TEST_CASE("limits of launches: every size of the toy language model that a device can count fits every card", "[unsanitized]") {
   std::size_t shapes = 0, launches = 0, most_blocks = 0;
   for (const auto size : {TransformerSize::small, TransformerSize::large})
     for (const auto head : {HeadKind::tied, HeadKind::untied})

@@ -160,7 +160,7 @@ TEST_CASE("every engine gets something to do") {
   CHECK(checked(specs(1, "a"), {100, 100, 100}, rules()).batches.size() == 1);
 }
 
-TEST_CASE("a batch is neither too long to be committed soon nor too short to fill a device") {
+TEST_CASE("a batch is neither too long to be committed soon nor too short to fill a device", "[unsanitized]") {
   const auto runs = specs(10'000, "a");
   CHECK(sizes(checked(runs, {1e9}, rules(0.01))) == std::vector<std::size_t>{3334, 3334, 3332});
   CHECK(sizes(checked(runs, {1e9}, rules(0))).size() == 3);

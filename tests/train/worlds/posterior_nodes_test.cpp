@@ -193,7 +193,7 @@ Agreement agreement(const char* word, PriorRule rule, int members, int groups) {
 
 }  // namespace
 
-TEST_CASE("posterior scores of groups agree with dense integration, and so do the signs of advantages", "[slow][unsanitized]") {
+TEST_CASE("posterior scores of groups agree with dense integration, and so do the signs of advantages", "[.slow]") {
   Agreement all;
   for (const char* word : {"mixed", "veto", "low20"})
     for (const int members : {8, 16, 64})
@@ -239,7 +239,7 @@ TEST_CASE("values and floors that were integrated by another program") {
   }
 }
 
-TEST_CASE("nodes are closer together the larger a group is, the surer a judge and the more he is asked", "[unsanitized]") {
+TEST_CASE("nodes are closer together the larger a group is, the surer a judge and the more he is asked", "[.slow]") {
   const auto states = [](PriorRule rule, double sigma, int votes, int members) {
     RaterConfig rater = preset("mixed");
     std::get<GaussianNoise>(rater.noise.front()).sigma = sigma;

@@ -102,7 +102,7 @@ double reward_at(const RewardBatch& b, std::size_t k) {
 
 }  // namespace
 
-TEST_CASE("steps with posterior scores are what Bayes' rule says, batch after batch", "[slow][unsanitized]") {
+TEST_CASE("steps with posterior scores are what Bayes' rule says, batch after batch", "[.slow]") {
   const unsigned seed = 23;
   CAPTURE(seed);
   std::mt19937 g(seed);

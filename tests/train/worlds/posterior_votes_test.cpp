@@ -215,7 +215,7 @@ TEST_CASE("one vote is the score of one call, whatever it is called") {
   CHECK(final_of(run(spec), "final_quality") == one);
 }
 
-TEST_CASE("all votes of a good judge are worth more than one", "[unsanitized]") {
+TEST_CASE("all votes of a good judge are worth more than one", "[.slow]") {
   RunSpec spec = small_run(PolicyKind::tabular, "posterior(grpo)");
   spec.rater = preset("s2");
   spec.learn.steps = 400;
