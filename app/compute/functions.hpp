@@ -220,8 +220,8 @@ inline constexpr FunctionText vote{vote_takes, "whole number: the vote", "The mo
                                    "[raters.md](../raters.md#aggregates); `envs/rater/vote.cpp`"};
 inline constexpr FunctionText vote_pmf{
     distribution_takes, "list: K probabilities",
-    "The exact law of the vote of N scores. nearest-mean refuses more than 25 million count vectors (10 levels: beyond 22 votes).",
-    "[raters.md](../raters.md#aggregates); `envs/rater/vote_distribution.cpp`"};
+    "The exact law of the vote of N scores (beyond 64 votes to 1e-12). nearest-mean refuses more than 25 million count vectors (10 levels: beyond 22 votes).",
+    "[raters.md](../raters.md#aggregates); `envs/rater/vote_distribution.cpp`, `envs/rater/vote_roots.cpp`"};
 inline constexpr FunctionText median_pmf{score_takes, "list: K probabilities",
                                          "The exact law of the median of N scores, the lower one when N is even.",
                                          "[raters.md](../raters.md#aggregates); `envs/rater/vote_distribution.cpp`"};

@@ -109,7 +109,7 @@ struct RatedWorld {
 };
 
 /// Draws the traits of prompts and responses (a hash of `key`) and gets their rows of thresholds from `distributions`. That cache must be
-/// of this rater, and of one call where votes are drawn one by one. Rows of many votes take long (0.4 s each at 1024 votes, 10 levels):
+/// of this rater, and of one call where votes are drawn one by one. Rows of many votes take long (2 to 10 ms each at 1024 votes, 10 levels):
 /// `stop` is read before each new row; returns nullopt if it is set. Throws Failure(Exit::limits) when all rows together have 2^32
 /// thresholds or more.
 std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig& rater, int votes, std::uint64_t key, DistributionCache& distributions,

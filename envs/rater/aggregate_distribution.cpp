@@ -195,12 +195,14 @@ void stop_distribution(const RaterConfig& rater, std::span<const double> pmf, do
   if (t.levels < 2) return;
   add_winners(t, tail_of(read), out);
   std::vector<double> open(pmf.size());
+  const int most_open = std::min(votes, t.most_open());
+  if (std::none_of(read.begin() + 1, read.begin() + 1 + most_open, [](double p) { return p >= negligible; })) return;
   if (by_roots(rater.tie, votes)) {
     vote_distribution_by_roots(pmf, dropped, votes, rater.tie, open, rater.stop - 1);
     for (std::size_t k = 0; k < open.size(); ++k) out[k] += open[k];
     return;
   }
-  for (int n = 1; n <= std::min(votes, t.most_open()); ++n) {
+  for (int n = 1; n <= most_open; ++n) {
     if (read[n] < negligible) continue;
     whole_distribution(rater, pmf, n, open, rater.stop - 1);
     for (std::size_t k = 0; k < open.size(); ++k) out[k] += read[n] * open[k];

@@ -185,15 +185,15 @@ double aggregate_seconds(const RaterConfig& rater, int levels, int votes) {
     mode.stop = 0;
     if (has_gaps(rater)) mode.parse_failure = 0;
     const Open open = open_calls(rater, levels, votes);
-    const double distributions = by_roots(rater.tie, votes)   ? aggregate_seconds(mode, levels, votes)
+    const double distributions = by_roots(rater.tie, votes)   ? (open.distributions > 0 ? aggregate_seconds(mode, levels, votes) * std::min(1.0, 2.0 * rater.stop / votes) : 0)
                                  : open.distributions > 0 ? open.distributions * aggregate_seconds(mode, levels, open.most)
                                                           : 0;
     return distributions + stop_seconds(rater, scores_of(rater, levels), votes);
   }
-  // times measured at K = 5, 10, 100 and N up to 1024, and a little more (docs/lab/vote-laws.md)
+  // times measured at K = 5, 10, 100 and N up to 1024, and a little more; by roots between those of peaked and of flat calls (docs/lab/vote-laws.md)
   const double n = votes, k = scores_of(rater, levels);
   if (rater.aggregate == Aggregate::mode && by_roots(rater.tie, votes))
-    return k * (8e-6 + 6.5e-8 * n * (rater.tie == TieRule::first ? 3 : rater.tie == TieRule::median_low ? 6 : 1.5));
+    return 3e-7 * n + k * (8e-6 + 6.5e-8 * n * (rater.tie == TieRule::first ? 3 : rater.tie == TieRule::median_low ? 6 : 1.5));
   double seconds = 1.1e-8 * n * n * math::sqrt(n) * levels * levels / 100.0;  // the mode: 0.4 ms at N = 64, K = 10
   if (rater.aggregate == Aggregate::median) {
     seconds = 1e-7 * k + 2.2e-10 * k * n * n;

@@ -17,19 +17,19 @@ inline constexpr double max_distribution_cases = 25e6;  ///< with more count vec
 
 /// Sets out[k] = P(vote = level k) for `votes` iid scores with probabilities pmf[K], which sum to 1. For the tie rules first, lowest, highest
 /// and median_low, it sums over the number of votes of the winner. Each term is a product of truncated exponential series. All terms are
-/// positive, so that small probabilities keep their relative accuracy (about 1e-13); with more than most_summed_votes, as
-/// vote_distribution_by_roots(). For nearest_mean, it sums over sets of tied levels, or
-/// over count vectors where that is cheaper (docs/lab/vote-laws.md). The same bits on every machine. Throws Failure(Exit::limits) beyond the
+/// positive, so that small probabilities keep their relative accuracy (about 1e-13). With more than most_summed_votes the absolute error is
+/// below 1e-12 instead: vote_distribution_by_roots(). For nearest_mean, it sums over sets of tied levels, or over count vectors where that is
+/// cheaper (docs/lab/vote-laws.md). The same bits on every machine. Throws Failure(Exit::limits) beyond the
 /// three maxima above. With `most`, counts only votes without a larger count: out[k] = P(vote = level k, and no level has more than `most` votes).
 void vote_distribution(std::span<const double> pmf, int votes, TieRule tie, std::span<double> out, int most = max_distribution_votes);
 
-inline constexpr int most_summed_votes = 64;
-/// Is the vote's distribution that of vote_distribution_by_roots()?
+inline constexpr int most_summed_votes = 64;  ///< with so many votes, the sums and the roots take about the same time
+/// True if vote_distribution() uses vote_distribution_by_roots().
 constexpr bool by_roots(TieRule tie, int votes) { return tie != TieRule::nearest_mean && votes > most_summed_votes; }
 
 /// vote_distribution() for any rule but nearest_mean, where each of the `votes` calls gives no score with probability `dropped`, else one with
 /// probabilities pmf[K]: out[k] = P(vote = level k); 1 - sum of out is the probability that no call gave a score, or that some level has more than
-/// `most` votes. Its time grows as votes^(3/2), that of the sums as votes^3. Absolute error below 1e-12. The same bits on every machine.
+/// `most` votes. Its time grows as votes, that of the sums as votes^3. Absolute error below 1e-12. The same bits on every machine.
 void vote_distribution_by_roots(std::span<const double> pmf, double dropped, int votes, TieRule tie, std::span<double> out,
                                 int most = max_distribution_votes);
 

@@ -1,10 +1,11 @@
 // Computes the exact distribution of the vote of many iid scores from generating functions at roots of unity.
 //
-// Give every level a Poisson number of votes, of mean y_j = N p_j: given that all have N together, they are the multinomial counts of N votes.
+// Give every level a Poisson number of votes, of mean y_j = N p_j, and calls that give no score one too: given that all have N together, they are the
+// multinomial counts of N calls.
 // Level k wins with count c if every other level has at most c votes. With T_j(x) = sum_{n < c} P(n_j = n) x^n + z P(n_j = c) x^c,
 //   P(k wins with c) = P(n_k = c) [x^(N-c)] prod_{j != k} T_j(x) / P(sum of all n = N)
 // and the factors z decide ties as in vote_distribution.cpp. The coefficient is the mean of prod T_j(w) w^-(N-c) over the M-th roots of unity w,
-// but for terms whose counts sum to N + M, N + 2 M, …: less than 1e-14 with M = 10 sqrt(N) + 8, ten standard deviations.
+// but for terms whose counts sum to N - M, N + M, N + 2 M, …: less than 1e-14 with M = 10 sqrt(N) + 8, ten standard deviations.
 //   first       nodes z of Gauss-Legendre; lowest, highest: z is 0 or 1, another below k than above
 //   median_low  z = v below k and 1 / v above: the mean over the roots of unity v of prod T_j (1 + v) keeps the terms where as many levels are tied
 //               below k as above it, or one less
@@ -41,7 +42,7 @@ std::vector<double> poisson(double y, int most) {
 /// Complex numbers, one for each root of unity that is looked at.
 struct Values {
   std::vector<double> re, im;
-  explicit Values(std::size_t n, double real = 0) : re(n, real), im(n, 0.0) {}
+  explicit Values(std::size_t n) : re(n, 0.0), im(n, 0.0) {}
 };
 struct Complex {
   double re, im;
@@ -62,6 +63,14 @@ void multiply(const Values& a, const Values& s, double t, const Values& w, Value
     const double x = sr[m] + t * wr[m], y = si[m] + t * wi[m], r = ar[m] * x - ai[m] * y;
     im[m] = ar[m] * y + ai[m] * x;
     re[m] = r;
+  }
+}
+/// a *= b.
+void multiply(Values& a, const Values& b) {
+  for (std::size_t m = 0; m < a.re.size(); ++m) {
+    const double r = a.re[m] * b.re[m] - a.im[m] * b.im[m];
+    a.im[m] = a.re[m] * b.im[m] + a.im[m] * b.re[m];
+    a.re[m] = r;
   }
 }
 /// to = z w.
@@ -102,7 +111,11 @@ struct Roots {
   /// w^n of each root w of the upper half; the others give the conjugates.
   void power(int n, Values& to) const {
     const int step = (n % points + points) % points;
-    for (std::size_t m = 0, i = 0; m < half(); ++m, i = (i + static_cast<std::size_t>(step)) % root.size()) to.re[m] = root[i].re, to.im[m] = root[i].im;
+    for (int m = 0, i = 0; m < static_cast<int>(half()); ++m) {
+      to.re[m] = root[i].re, to.im[m] = root[i].im;
+      i += step;
+      if (i >= points) i -= points;
+    }
   }
   /// exp(mean (w - 1)) for each root, times how often it counts in a mean over all of them.
   void others(double mean, Values& to) const {
@@ -150,7 +163,7 @@ void add_count(const Roots& roots, TieRule tie, int c, std::span<const Level* co
     std::fill(above[levels.size()].im.begin(), above[levels.size()].im.end(), 0.0);
     for (std::size_t k = levels.size() - 1; k > 0; --k) multiply(above[k + 1], levels[k]->below, levels[k]->term[c], z_above, above[k]);
     scale(back, way.weight, below);
-    multiply(below, others, 0, others, below);
+    multiply(below, others);
     for (std::size_t k = 0; k < levels.size(); ++k) {
       win[k] += levels[k]->term[c] * real_sum(below, above[k + 1]);
       if (k + 1 < levels.size()) multiply(below, levels[k]->below, levels[k]->term[c], z_below, below);
@@ -207,9 +220,10 @@ void vote_distribution_by_roots(std::span<const double> pmf, double dropped, int
       add_count(roots, tie, c, reach, others, above, win);
       for (std::size_t k = 0; k < reach.size(); ++k) out[reach[k]->at] += win[k];
     }
-    roots.power(c, power);
+    const auto adds = [&](const Level& x) { return x.term[c] > never * together / 1024; };
+    if (std::any_of(level.begin(), level.end(), adds)) roots.power(c, power);
     for (Level& x : level)
-      if (x.term[c] > never * together / 1024) add(x.below, x.term[c], power);
+      if (adds(x)) add(x.below, x.term[c], power);
   }
   for (double& p : out) p = std::max(p / together, 0.0);
 }

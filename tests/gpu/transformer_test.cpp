@@ -1,5 +1,5 @@
-// A transformer on a GPU against the CPU's: each layer, logits, gradients, weights after ten steps, checkpoints; a table of how far they
-// are.
+// A transformer on a GPU against the CPU's (each layer, logits) and against double (gradients, weights after ten steps), and its checkpoints; a table of
+// how far they are.
 #include "kernels/shared/failure.hpp"
 #include "policies/transformer/device/cuda_transformer.hpp"
 #include "tests/gpu/present.hpp"
@@ -35,7 +35,7 @@ void compare(const Case& c, const Way& way, ProductPrecision precision) {
 
 }  // namespace
 
-TEST_CASE("ten steps of a transformer on the GPU end where the CPU's end", "[transformer]") {
+TEST_CASE("ten steps of a transformer on the GPU end where the exact ones end, as nearly as the CPU's", "[transformer]") {
   if (gpu::absent()) return;
   for (const ProductPrecision precision : {ProductPrecision::fp32, ProductPrecision::tf32}) {
     std::printf("parity in %s\n", products_name(precision).c_str());
@@ -43,7 +43,8 @@ TEST_CASE("ten steps of a transformer on the GPU end where the CPU's end", "[tra
       if (precision == ProductPrecision::tf32 && way.epochs > 1) continue;  // a token at the clip's edge falls on either side of it
       for (const Case& c : cases)
         if (c.shape.response > 1 || way.kind != OptimizerKind::sgd) compare(c, way, precision);
-      compare(usual, way, precision);
+      // in double it takes a minute of all cores
+      if (&way == ways || (&way == ways + 1 && precision == ProductPrecision::fp32)) compare(usual, way, precision);
     }
   }
 }

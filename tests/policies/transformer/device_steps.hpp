@@ -19,7 +19,7 @@ using transformer_cases::Batch;
 using transformer_cases::Case;
 
 /// Relative to the largest of a layer or block: of passes from the CPU's; of gradients, and of weights after ten steps of each kind of optimiser, from the
-/// exact ones. `by_cpu`: the last three are what the CPU's own distance allows, and not these.
+/// exact ones. `by_cpu`: gradients and weights must lie within allowed(the CPU's distance); `gradient` then bounds the norm alone.
 struct Tolerance {
   double pass, gradient, sgd, adam;
   bool by_cpu = false;

@@ -1,7 +1,9 @@
 // A transformer's training by the definition, in double: the exact weights that the CPU's and a device's float weights are compared with.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -34,10 +36,12 @@ class DoubleSteps {
   void step(int first, int epochs, std::vector<Response> batch, const TransformerLoss& loss) {
     const double temperature = training_.config.temperature;
     const Numbers sampled = weights();
-    for (Response& r : batch) {
-      if (loss.kl > 0) r.reference = definition::response_log_probabilities(training_.shape, start_, temperature, r);
-      if (epochs > 1) r.old_log = definition::response_log_probabilities(training_.shape, sampled, temperature, r);
-    }
+    in_parts(batch, [&](std::size_t, std::span<Response> mine) {
+      for (Response& r : mine) {
+        if (loss.kl > 0) r.reference = definition::response_log_probabilities(training_.shape, start_, temperature, r);
+        if (epochs > 1) r.old_log = definition::response_log_probabilities(training_.shape, sampled, temperature, r);
+      }
+    });
     for (int t = first; t < first + epochs; ++t) {
       compute_gradient(batch, loss);
       update(t);
@@ -51,23 +55,30 @@ class DoubleSteps {
   bool lora() const { return training_.config.lora_rank > 0; }
   Numbers& trained() { return lora() ? adapters_ : base_; }
 
-  // The gradient of a mean over tokens is the mean of those of parts of the batch, by their tokens: a thread for each part.
-  void compute_gradient(const std::vector<Response>& batch, const TransformerLoss& loss) {
-    const Numbers now = weights();
-    const std::size_t parts = std::min<std::size_t>(std::max(1u, std::thread::hardware_concurrency()), batch.size());
-    std::vector<Numbers> part(parts);
-    std::vector<double> tokens(parts);
+  // work(i, part i of the batch), a thread for each part
+  template <class Work>
+  static void in_parts(std::vector<Response>& batch, const Work& work) {
+    const std::size_t n = parts(batch);
     std::vector<std::thread> threads;
-    for (std::size_t i = 0; i < parts; ++i)
-      threads.emplace_back([&, i] {
-        const std::span<const Response> mine(batch.data() + i * batch.size() / parts, batch.data() + (i + 1) * batch.size() / parts);
-        for (const Response& r : mine) tokens[i] += static_cast<double>(r.tokens.size());
-        definition::objective(training_.shape, now, training_.config.temperature, loss, mine, &part[i]);
-      });
+    for (std::size_t i = 0; i < n; ++i)
+      threads.emplace_back([&, i] { work(i, {batch.data() + i * batch.size() / n, batch.data() + (i + 1) * batch.size() / n}); });
     for (std::thread& thread : threads) thread.join();
+  }
+  static std::size_t parts(const std::vector<Response>& batch) {
+    return std::min<std::size_t>(std::max(1u, std::thread::hardware_concurrency()), batch.size());
+  }
+  // The gradient of a mean over tokens is the mean of those of parts of the batch, by their tokens.
+  void compute_gradient(std::vector<Response>& batch, const TransformerLoss& loss) {
+    const Numbers now = weights();
+    std::vector<Numbers> part(parts(batch));
+    std::vector<double> tokens(part.size());
+    in_parts(batch, [&](std::size_t i, std::span<Response> mine) {
+      for (const Response& r : mine) tokens[i] += static_cast<double>(r.tokens.size());
+      definition::objective(training_.shape, now, training_.config.temperature, loss, mine, &part[i]);
+    });
     const double all = std::accumulate(tokens.begin(), tokens.end(), 0.0);
     gradient_.assign(now.size(), 0.0);
-    for (std::size_t i = 0; i < parts; ++i)
+    for (std::size_t i = 0; i < part.size(); ++i)
       for (std::size_t j = 0; j < now.size(); ++j) gradient_[j] += tokens[i] / all * part[i][j];
     if (lora()) gradient_ = definition::adapter_gradient(adapter_table_, adapters_, gradient_);
   }
