@@ -21,7 +21,7 @@ namespace odrpo {
 namespace {
 
 constexpr double never = 1e-19;       // a level less likely to reach a count does not reach it
-constexpr double negligible = 1e-16;  // counts of a winner that are less likely are left out; 512 of them change a result by 1e-13
+constexpr double too_rare = 1e-16;    // counts of a winner that are less likely are left out; 512 of them change a result by 1e-13
 
 /// P(n) of a Poisson variable of mean y >= 0, n = 0..most. From its mode, so that no exp(-y) leaves the range of doubles.
 std::vector<double> poisson(double y, int most) {
@@ -215,7 +215,7 @@ void vote_distribution_by_roots(std::span<const double> pmf, double dropped, int
     if (reach.empty()) break;
     if (reach.size() != reached) roots.others(rest, others);
     reached = reach.size();
-    if (c > 0 && likely * all > negligible * together) {
+    if (c > 0 && likely * all > too_rare * together) {
       win.assign(reach.size(), 0.0);
       add_count(roots, tie, c, reach, others, above, win);
       for (std::size_t k = 0; k < reach.size(); ++k) out[reach[k]->at] += win[k];
