@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <random>
 
 #include "kernels/shared/failure.hpp"
 #include "tests/gpu/present.hpp"
@@ -15,14 +14,6 @@
 using namespace odrpo;
 
 namespace {
-
-std::vector<float> normals(std::size_t n, unsigned seed) {
-  std::mt19937 g(seed);
-  std::normal_distribution<float> z(0, 1);
-  std::vector<float> x(n);
-  for (float& one : x) one = z(g);
-  return x;
-}
 
 // A sample's product by the device: how far it is from the exact one.
 double device_gap(DeviceProducts& products, const Stream& stream, const ProductSample& sample) {

@@ -10,6 +10,14 @@
 
 namespace odrpo {
 
+inline std::vector<float> normals(std::size_t n, unsigned seed) {
+  std::mt19937 g(seed);
+  std::normal_distribution<float> z(0, 1);
+  std::vector<float> x(n);
+  for (float& one : x) one = z(g);
+  return x;
+}
+
 /// Where matrices lie, and the factor.
 struct ProductLayout {
   int offset;  ///< floats from aligned memory to each matrix
@@ -32,9 +40,9 @@ struct ProductSample {
       : way(w), m(shape[0]), n(shape[1]), k(shape[2]), offset(lies.offset), add(adds), apart(lies.apart), scale(lies.scale) {
     const bool turn_a = way == Product::Way::transposed, turn_b = way == Product::Way::by_transposed;
     lda = (turn_a ? m : k) + 8, ldb = (turn_b ? k : n) + 8, ldc = n + 8;
-    a = normals(turn_a ? k : m, lda, 1);
-    b = normals(turn_b ? n : k, ldb, 2);
-    start = normals(m, ldc, 3), added = normals(m, ldc, 4);
+    a = normals(offset + at(turn_a ? k : m, 0, lda), 1);
+    b = normals(offset + at(turn_b ? n : k, 0, ldb), 2);
+    start = normals(offset + at(m, 0, ldc), 3), added = normals(start.size(), 4);
     exact.assign(static_cast<std::size_t>(m) * n, 0.0);
     for (int i = 0; i < m; ++i)
       for (int l = 0; l < k; ++l) {
@@ -71,13 +79,6 @@ struct ProductSample {
 
  private:
   static std::size_t at(int i, int j, int ld) { return static_cast<std::size_t>(i) * ld + j; }
-  std::vector<float> normals(int rows, int ld, unsigned seed) const {
-    std::mt19937 g(seed);
-    std::normal_distribution<float> z(0, 1);
-    std::vector<float> x(static_cast<std::size_t>(offset) + at(rows, 0, ld));
-    for (float& one : x) one = z(g);
-    return x;
-  }
 };
 
 inline constexpr Product::Way product_ways[] = {Product::Way::plain, Product::Way::transposed, Product::Way::by_transposed};
