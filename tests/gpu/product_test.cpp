@@ -33,7 +33,7 @@ double device_gap(DeviceProducts& products, const Stream& stream, const ProductS
 
 TEST_CASE("tiles of threads do what tiles of a vector do, bit for bit") {
   const std::size_t n = 1003;  // fills neither a warp nor a block
-  const std::vector<float> x = normals(n * 64, 5);
+  const std::vector<float> x = transformer_samples::normals<float>(n * 64, 5);
   std::vector<float> want(n * 8 * gpu::TileOps::results), got = want;
   host_backend::HostBackend host;
   host.tiles(n, gpu::TileOps{x.data(), want.data()});

@@ -3,7 +3,6 @@
 #pragma once
 #include <cmath>
 #include <cstdio>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "tests/policies/transformer/cases.hpp"
 #include "tests/policies/transformer/double_steps.hpp"
 #include "tests/policies/transformer/parity.hpp"
+#include "tests/policies/transformer/samples.hpp"
 
 namespace odrpo::device_steps {
 
@@ -43,14 +43,6 @@ inline constexpr Way ways[] = {{"adamw", OptimizerKind::adamw},
                                {"2 epochs", OptimizerKind::sgd, 0, 2, 0.7, 0.8}};
 inline constexpr int steps = 10;
 
-inline std::vector<float> normals(int n, unsigned seed) {
-  std::mt19937 g(seed);
-  std::normal_distribution<float> z(0, 1);
-  std::vector<float> x(static_cast<std::size_t>(n));
-  for (float& one : x) one = z(g);
-  return x;
-}
-
 inline TransformerTraining training_of(const Case& c, const Way& way) {
   TransformerTraining t{};
   t.config.lora_rank = way.rank;
@@ -72,7 +64,9 @@ inline TransformerTraining training_of(const Case& c, const Way& way) {
 }
 
 inline Batch batch_of(const Case& c, int t) { return transformer_cases::batch(c, 40u + static_cast<unsigned>(t)); }
-inline std::vector<float> coefficients_of(const Case& c, int t) { return normals(c.prompts * c.per_prompt, 60u + static_cast<unsigned>(t)); }
+inline std::vector<float> coefficients_of(const Case& c, int t) {
+  return transformer_samples::normals<float>(static_cast<std::size_t>(c.prompts) * c.per_prompt, 60u + static_cast<unsigned>(t));
+}
 
 /// One step of a transformer: batch t, all updates of it. Returns the last one's report.
 template <class T>

@@ -2,21 +2,13 @@
 #pragma once
 #include <array>
 #include <cmath>
-#include <random>
 #include <vector>
 
 #include "kernels/device/backend.hpp"
 #include "tests/policies/transformer/host_backend.hpp"
+#include "tests/policies/transformer/samples.hpp"
 
 namespace odrpo {
-
-inline std::vector<float> normals(std::size_t n, unsigned seed) {
-  std::mt19937 g(seed);
-  std::normal_distribution<float> z(0, 1);
-  std::vector<float> x(n);
-  for (float& one : x) one = z(g);
-  return x;
-}
 
 /// Where matrices lie, and the factor.
 struct ProductLayout {
@@ -38,11 +30,12 @@ struct ProductSample {
 
   ProductSample(Product::Way w, const ProductShape& shape, bool adds, const ProductLayout& lies)
       : way(w), m(shape[0]), n(shape[1]), k(shape[2]), offset(lies.offset), add(adds), apart(lies.apart), scale(lies.scale) {
+    using transformer_samples::normals;
     const bool turn_a = way == Product::Way::transposed, turn_b = way == Product::Way::by_transposed;
     lda = (turn_a ? m : k) + 8, ldb = (turn_b ? k : n) + 8, ldc = n + 8;
-    a = normals(offset + at(turn_a ? k : m, 0, lda), 1);
-    b = normals(offset + at(turn_b ? n : k, 0, ldb), 2);
-    start = normals(offset + at(m, 0, ldc), 3), added = normals(start.size(), 4);
+    a = normals<float>(offset + at(turn_a ? k : m, 0, lda), 1);
+    b = normals<float>(offset + at(turn_b ? n : k, 0, ldb), 2);
+    start = normals<float>(offset + at(m, 0, ldc), 3), added = normals<float>(start.size(), 4);
     exact.assign(static_cast<std::size_t>(m) * n, 0.0);
     for (int i = 0; i < m; ++i)
       for (int l = 0; l < k; ++l) {

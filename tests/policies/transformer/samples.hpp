@@ -24,11 +24,12 @@ inline odrpo::TransformerShape tiny(bool tied) {
   return s;
 }
 
-inline Numbers normals(std::size_t n, unsigned seed) {
+template <class Real = double>
+std::vector<Real> normals(std::size_t n, unsigned seed) {
   std::mt19937 g(seed);
-  std::normal_distribution<double> z(0, 1);
-  Numbers x(n);
-  for (double& v : x) v = z(g);
+  std::normal_distribution<Real> z(0, 1);
+  std::vector<Real> x(n);
+  for (Real& v : x) v = z(g);
   return x;
 }
 

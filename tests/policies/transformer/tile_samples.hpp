@@ -11,10 +11,7 @@
 namespace odrpo::host_backend {
 
 using Values = std::vector<float>;
-inline Values normals(std::size_t n, unsigned seed) {
-  const auto x = transformer_samples::normals(n, seed);
-  return Values(x.begin(), x.end());
-}
+inline Values normals(std::size_t n, unsigned seed) { return transformer_samples::normals<float>(n, seed); }
 
 // Largest distance relative to the largest value.
 inline double gap(const Values& a, const Values& b) {
