@@ -23,6 +23,7 @@
 #include "estimators/posterior/posterior.hpp"
 #include "kernels/group_table.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/team.hpp"
 #include "train/worlds/posterior_batch.hpp"
 #include "train/worlds/rollout_world.hpp"
 
@@ -166,12 +167,18 @@ struct RunCache::Latest {
   LatestValue<const HistogramTable> posterior_table;
   LatestValue<const WarmStart> start;
   LatestValue<SharedEstimator> estimator;
+  std::unique_ptr<Team> team;
   std::mutex outside_mutex;
   std::map<std::string, std::shared_ptr<OutsideProgram>> outside;
 };
 RunCache::RunCache() : state_(std::make_shared<State>()), latest_(std::make_unique<Latest>()) {}
 RunCache::RunCache(const RunCache& other) : threads(other.threads), state_(other.state_), latest_(std::make_unique<Latest>()) {}
 RunCache::~RunCache() = default;
+
+Team& RunCache::team() {
+  if (!latest_->team) latest_->team = std::make_unique<Team>(threads);
+  return *latest_->team;
+}
 
 std::shared_ptr<const BanditWorld> RunCache::world(const std::string& key, const Make<const BanditWorld>& make) {
   return latest_->world.get(state_->worlds, key, make);

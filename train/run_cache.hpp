@@ -20,6 +20,7 @@ class PosteriorVotes;
 struct RatedWorld;
 struct RolloutPrior;
 struct RunSpec;
+class Team;
 
 /// Weights of a transformer after its supervised steps. All runs of one seed, world and model share them.
 struct WarmStart {
@@ -51,8 +52,10 @@ class RunCache {
 
   /// Most bytes of values of each kind that stay in memory while no run uses them.
   static constexpr std::size_t unused_bytes = std::size_t{128} << 20;
-  /// Threads that one caller may use to make what a batch of runs needs.
+  /// Threads that the owner of this copy may use.
   int threads = 1;
+  /// These threads, started at the first call, for the owner of this copy alone.
+  Team& team();
 
   std::shared_ptr<const BanditWorld> world(const std::string& key, const Make<const BanditWorld>& make);
   std::shared_ptr<const LinearFit> fit(const std::string& key, const Make<const LinearFit>& make);

@@ -1,6 +1,8 @@
 // Trains a run in its world. A table holds the functions of each world.
 #include "train/train.hpp"
 
+#include <type_traits>
+
 #include "estimators/outside/library.hpp"
 #include "kernels/isa.hpp"
 #include "kernels/subnormals.hpp"
@@ -19,6 +21,7 @@ RunRecord train_problem(typename W::Problem& problem, const std::atomic<bool>& s
   if (estimator.outside != Outside::library) return train_loop<W>(problem, stop, store, steps);
   return train_apart(*problem.spec, stop, estimator.deadline, steps, [&](RunSteps& counted) {
     problem.library = std::make_shared<OutsideLibrary>(estimator);
+    if constexpr (std::is_same_v<W, ToyLmRun>) problem.place = on_cpu(problem.isa);  // the child has no other threads
     return train_loop<W>(problem, stop, {}, &counted);
   });
 }
@@ -31,7 +34,7 @@ RunRecord train_bandit(const RunSpec& spec, RunCache& cache, const std::atomic<b
 
 RunRecord train_toy_lm_here(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store,
                             RunSteps* steps) {
-  return train_toy_lm(spec, cache, stop, store, steps, on_cpu(best_isa()));
+  return train_toy_lm(spec, cache, stop, store, steps, on_cpu(best_isa(), cache.team()));
 }
 
 struct WorldRow {

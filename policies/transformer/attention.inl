@@ -81,10 +81,10 @@ static inline void query(const float* q, int fixed, int fixed_room, const float*
 }
 
 template <int parts>
-static void attend_prompts_by(const AttentionShape& s, const KeyCache& cache, int prompts, float* probability, float* mixed) {
+static void attend_prompts_by(const AttentionShape& s, const KeyCache& cache, int from, int to, float* probability, float* mixed) {
   constexpr int hw = 8 * parts;
   const int row = 3 * s.width;
-  for (int b = 0; b < prompts; ++b) {
+  for (int b = from; b < to; ++b) {
     const float* qkv = cache.prompt_qkv + static_cast<std::size_t>(b) * s.prompt * row;
     for (int h = 0; h < s.heads; ++h) {
       float* keys = cache.prompt_keys + (static_cast<std::size_t>(b) * s.heads + h) * hw * s.prompt_room;
@@ -121,11 +121,11 @@ static void attend_by(const AttentionShape& s, const KeyCache& cache, int rows, 
   }
 }
 
-static void attend_prompts(const AttentionShape& s, const KeyCache& cache, int prompts, float* probability, float* mixed) {
+static void attend_prompts(const AttentionShape& s, const KeyCache& cache, int from, int to, float* probability, float* mixed) {
   switch (s.head_width()) {
-    case 8: return attend_prompts_by<1>(s, cache, prompts, probability, mixed);
-    case 16: return attend_prompts_by<2>(s, cache, prompts, probability, mixed);
-    default: return attend_prompts_by<4>(s, cache, prompts, probability, mixed);
+    case 8: return attend_prompts_by<1>(s, cache, from, to, probability, mixed);
+    case 16: return attend_prompts_by<2>(s, cache, from, to, probability, mixed);
+    default: return attend_prompts_by<4>(s, cache, from, to, probability, mixed);
   }
 }
 
@@ -196,22 +196,22 @@ static inline void add_rows_by(int from, int n, int room, const float* ds, const
 }
 
 template <int parts>
-static void attend_backward_by(const AttentionShape& s, const KeyCache& cache, int prompts, const AttentionGradient& g) {
+static void attend_backward_by(const AttentionShape& s, const KeyCache& cache, int begin, int end, const AttentionGradient& g) {
   constexpr int hw = 8 * parts;
   const int row = 3 * s.width, room = s.keys_room(), rows = s.prompt_room > s.response_room ? s.prompt_room : s.response_room;
   float* prompt_transposed = g.scratch;
   float* own_transposed = prompt_transposed + static_cast<std::size_t>(s.heads) * hw * s.prompt_room;
   float *q = own_transposed + hw * rows, *dout = q + rows * hw, *p = dout + rows * hw, *ds = p + static_cast<std::size_t>(rows) * room;
   float *prompt_dk = ds + static_cast<std::size_t>(rows) * room, *prompt_dv = prompt_dk + static_cast<std::size_t>(s.heads) * s.prompt * hw;
-  const auto gather = [&](int t, std::size_t at, int h, int from, int count) {
+  const auto gather = [&](int t, std::size_t at, int h, int offset, int count) {
     const float *query = g.qkv + at * row + h * hw, *d = g.dmixed + at * s.width + h * hw, *probability = g.probability + (at * s.heads + h) * room;
     for (int c = 0; c < hw; c += 8) {
       store(q + t * hw + c, load(query + c));
       store(dout + t * hw + c, load(d + c));
     }
-    for (int j = 0; j < count; j += 8) store(p + t * count + j, load(probability + from + j));
+    for (int j = 0; j < count; j += 8) store(p + t * count + j, load(probability + offset + j));
   };
-  for (int b = 0; b < prompts; ++b) {
+  for (int b = begin; b < end; ++b) {
     const std::size_t first = static_cast<std::size_t>(b) * s.prompt;
     const float* prompt = g.qkv + first * row;
     for (int h = 0; h < s.heads; ++h)
@@ -292,10 +292,10 @@ static void attend_backward_by(const AttentionShape& s, const KeyCache& cache, i
   }
 }
 
-static void attend_backward(const AttentionShape& s, const KeyCache& cache, int prompts, const AttentionGradient& g) {
+static void attend_backward(const AttentionShape& s, const KeyCache& cache, int begin, int end, const AttentionGradient& g) {
   switch (s.head_width()) {
-    case 8: return attend_backward_by<1>(s, cache, prompts, g);
-    case 16: return attend_backward_by<2>(s, cache, prompts, g);
-    default: return attend_backward_by<4>(s, cache, prompts, g);
+    case 8: return attend_backward_by<1>(s, cache, begin, end, g);
+    case 16: return attend_backward_by<2>(s, cache, begin, end, g);
+    default: return attend_backward_by<4>(s, cache, begin, end, g);
   }
 }

@@ -89,28 +89,73 @@ TransformerBackward::TransformerBackward(const TransformerPass& pass) {
   dx_ = Floats(all * d);
   dmixed_ = Floats(all * d);
   dqkv_ = Floats(all * 3 * d);
-  attention_scratch_ = Floats(attention_scratch(pass.attention));
+  dnormed_ = Floats(all * d);
   head_ = Floats(d * s.vocabulary);
   qkv_ = Floats(3 * d * d);
   out_ = Floats(d * d);
   up_ = Floats(d * s.hidden());
   down_ = Floats(d * s.hidden());
-  dhidden_ = Floats(static_cast<std::size_t>(chunk_) * s.hidden());
-  hidden_ = Floats(static_cast<std::size_t>(chunk_) * s.hidden());
-  normed_ = Floats(chunk_ * d);
-  dnormed_ = Floats(chunk_ * d);
   dlogits_ = Floats(sites * s.vocabulary);
   site_dx_ = Floats(pass.rows().count.size() / pass.rows().per_prompt * d);
+  const std::size_t wide = static_cast<std::size_t>(chunk_) * s.hidden();
+  const int team = pass.team.size();
+  for (int member = 0; member < team; ++member)
+    members_.push_back({Floats(wide), Floats(wide), Floats(chunk_ * d), Floats(attention_scratch(pass.attention)),
+                        Floats(team > 1 ? weight_table(s).count : 0)});
+}
+
+namespace {
+
+constexpr int lanes = 8;  // columns that a stage works on at once
+
+/// Adds the gradient of a norm's gain, row after row: each member of the team some columns.
+void add_gain(TransformerPass& pass, int rows, const float* x, const float* inverse, const float* dy, float* to) {
+  const int d = pass.shape().width;
+  pass.team.share(d, lanes, [&](int from, int end) { pass.stages.gain_backward(rows, d, from, end, x, inverse, dy, to); });
+}
+
+}  // namespace
+
+// Works through rows first, first + 1, … in chunks, one for each member of the team at a time. work(i, n, memory, to, add) works on rows i..i + n - 1
+// and writes their part of the gradient to these ranges of `to`, or with `add` adds it. The parts are added in the chunks' order: the bits of one thread.
+template <class Work>
+void TransformerBackward::by_chunks(Team& team, int first, int rows, std::initializer_list<Range> ranges, float* gradient, const Work& work) {
+  const int end = first + rows, size = team.size();
+  if (size == 1) {
+    for (int i = first; i < end; i += chunk_) work(i, std::min(chunk_, end - i), members_[0], gradient, true);
+    return;
+  }
+  for (int i = first; i < end; i += size * chunk_) {
+    const int some = std::min(size, (end - i + chunk_ - 1) / chunk_);
+    team.each([&](int member) {
+      const int own = i + member * chunk_;
+      if (member < some) work(own, std::min(chunk_, end - own), members_[member], members_[member].gradient.data(), false);
+    });
+    team.each([&](int member) {
+      for (const auto& [begin, count] : ranges) {
+        const Team::Range r = team.part(static_cast<int>(count), lanes, member);
+        for (int part = 0; part < some; ++part) {
+          float* to = gradient + begin;
+          const float* from = members_[part].gradient.data() + begin;
+          for (int j = r.from; j < r.to; ++j) to[j] += from[j];
+        }
+      }
+    });
+  }
 }
 
 void TransformerBackward::heads(TransformerPass& pass, const NetWeights& w, const TokenRollouts& rollouts, const TokenCoefficients& by,
                                 float* gradient) {
   const TransformerShape& s = pass.shape();
   const PassRows& rows = pass.rows();
-  const int d = s.width, v = s.vocabulary, sites = pass.sites(), longest = s.response;
+  const int d = s.width, v = s.vocabulary, longest = s.response;
   const float inverse = static_cast<float>(1.0 / pass.temperature());
-  pass.stages.logit_gradient(sites, v, pass.logits.data(), inverse, pass.log_total.data(), pass.entropy.data(), by.site_sum.data(),
-                             by.site_bonus.data(), dlogits_.data());
+  const auto row = [d](int i) { return static_cast<std::size_t>(i) * d; };
+  pass.team.share(pass.sites(), 1, [&](int from, int to) {
+    const std::size_t at = static_cast<std::size_t>(from) * v;
+    pass.stages.logit_gradient(to - from, v, pass.logits.data() + at, inverse, pass.log_total.data() + from, pass.entropy.data() + from,
+                               by.site_sum.data() + from, by.site_bonus.data() + from, dlogits_.data() + at);
+  });
   for (int i = 0; i < rows.prompts * rows.per_prompt; ++i)
     for (int t = 0; t < rollouts.length[i]; ++t) {
       const std::size_t at = static_cast<std::size_t>(i) * longest + t;
@@ -122,26 +167,27 @@ void TransformerBackward::heads(TransformerPass& pass, const NetWeights& w, cons
     transpose_matrix(head, d, v, head_.data());
     head = head_.data();
   }
-  float *head_gradient = gradient + w.table.head, *gain_gradient = gradient + w.table.final_norm;
   const float* gain = w.flat.data() + w.table.final_norm;
-  const auto chunk = [&](int site, int n, float* dx) {
-    const float *x = pass.site_x.data() + static_cast<std::size_t>(site) * d, *dl = dlogits_.data() + static_cast<std::size_t>(site) * v;
-    pass.stages.norm_again(n, d, x, gain, pass.site_inverse.data() + site, normed_.data());
-    if (s.tied) pass.product.transposed(v, d, n, dl, v, normed_.data(), d, head_gradient, d, true);
-    else pass.product.transposed(d, v, n, normed_.data(), d, dl, v, head_gradient, v, true);
-    pass.product.plain(n, d, v, dl, v, head, d, dnormed_.data(), d, false);
-    pass.stages.norm_backward(n, d, x, gain, pass.site_inverse.data() + site, dnormed_.data(), dx, gain_gradient);
+  // the sites' rows of dx: those of site i at dx + row(i)
+  const auto backward = [&](int first, int count, float* dx) {
+    by_chunks(pass.team, first, count, {{w.table.head, static_cast<std::size_t>(v) * d}}, gradient,
+              [&](int i, int n, Member& memory, float* to, bool add) {
+                const float *x = pass.site_x.data() + row(i), *dl = dlogits_.data() + static_cast<std::size_t>(i) * v;
+                pass.stages.norm_again(n, d, x, gain, pass.site_inverse.data() + i, memory.normed.data());
+                if (s.tied) pass.product.transposed(v, d, n, dl, v, memory.normed.data(), d, to + w.table.head, d, add);
+                else pass.product.transposed(d, v, n, memory.normed.data(), d, dl, v, to + w.table.head, v, add);
+                pass.product.plain(n, d, v, dl, v, head, d, dnormed_.data() + row(i), d, false);
+                pass.stages.norm_backward(n, d, x, gain, pass.site_inverse.data() + i, dnormed_.data() + row(i), dx + row(i));
+              });
   };
-  const int prompt_rows = rows.first[0];
-  std::fill(dx_.data(), dx_.data() + static_cast<std::size_t>(rows.rows) * d, 0.0f);
-  std::fill(site_dx_.data(), site_dx_.data() + static_cast<std::size_t>(rows.prompts) * d, 0.0f);
-  for (int i = 0; i < rows.prompts; i += chunk_)
-    chunk(i, std::min(chunk_, rows.prompts - i), site_dx_.data() + static_cast<std::size_t>(i) * d);
+  std::fill(dx_.data(), dx_.data() + row(rows.rows), 0.0f);
+  std::fill(site_dx_.data(), site_dx_.data() + row(rows.prompts), 0.0f);
+  backward(0, rows.prompts, site_dx_.data());
   for (int b = 0; b < rows.prompts; ++b)
-    std::copy(site_dx_.data() + static_cast<std::size_t>(b) * d, site_dx_.data() + static_cast<std::size_t>(b + 1) * d,
-              dx_.data() + (static_cast<std::size_t>(b + 1) * s.prompt - 1) * d);
-  for (int i = prompt_rows; i < rows.rows; i += chunk_)
-    chunk(rows.prompts + i - prompt_rows, std::min(chunk_, rows.rows - i), dx_.data() + static_cast<std::size_t>(i) * d);
+    std::copy(site_dx_.data() + row(b), site_dx_.data() + row(b + 1), dx_.data() + row((b + 1) * s.prompt - 1));
+  const int before = rows.first[0] - rows.prompts;  // a response's row is so many behind its site
+  backward(rows.prompts, pass.sites() - rows.prompts, dx_.data() + row(before));
+  add_gain(pass, pass.sites(), pass.site_x.data(), pass.site_inverse.data(), dnormed_.data(), gradient + w.table.final_norm);
 }
 
 void TransformerBackward::layer(TransformerPass& pass, const NetWeights& w, int l, float* gradient) {
@@ -150,6 +196,7 @@ void TransformerBackward::layer(TransformerPass& pass, const NetWeights& w, int 
   const Products& product = pass.product;
   const PassRows& rows = pass.rows();
   const int d = s.width, wide = s.hidden(), all = rows.rows;
+  const std::size_t square = static_cast<std::size_t>(d) * d;
   const LayerRows& kept = pass.layer[l];
   const WeightTable::Layer& at = w.table.layer[l];
   const float* flat = w.flat.data();
@@ -157,33 +204,38 @@ void TransformerBackward::layer(TransformerPass& pass, const NetWeights& w, int 
   transpose_matrix(flat + at.up, d, wide, up_.data());
   transpose_matrix(flat + at.out, d, d, out_.data());
   transpose_matrix(flat + at.qkv, d, 3 * d, qkv_.data());
-  for (int i = 0; i < all; i += chunk_) {
-    const int n = std::min(chunk_, all - i);
+  by_chunks(pass.team, 0, all, {{at.out, square}, {at.up, 4 * square}, {at.down, 4 * square}}, gradient,
+            [&](int i, int n, Member& memory, float* to, bool add) {
+              const std::size_t from = static_cast<std::size_t>(i) * d;
+              float *dx = dx_.data() + from, *dnormed = dnormed_.data() + from, *dhidden = memory.dhidden.data();
+              const float *y = kept.y.data() + from, *inverse = kept.inverse2.data() + i;
+              product.plain(n, wide, d, dx, d, down_.data(), wide, dhidden, wide, false);
+              stage.gelu_backward(static_cast<std::size_t>(n) * wide, kept.up.data() + from * 4, dhidden, memory.hidden.data());
+              product.transposed(wide, d, n, memory.hidden.data(), wide, dx, d, to + at.down, d, add);
+              stage.norm_again(n, d, y, flat + at.norm2, inverse, memory.normed.data());
+              product.transposed(d, wide, n, memory.normed.data(), d, dhidden, wide, to + at.up, wide, add);
+              product.plain(n, d, wide, dhidden, wide, up_.data(), d, dnormed, d, false);
+              stage.norm_backward(n, d, y, flat + at.norm2, inverse, dnormed, dx);
+              product.transposed(d, d, n, kept.mixed.data() + from, d, dx, d, to + at.out, d, add);
+              product.plain(n, d, d, dx, d, out_.data(), d, dmixed_.data() + from, d, false);
+            });
+  add_gain(pass, all, kept.y.data(), kept.inverse2.data(), dnormed_.data(), gradient + at.norm2);
+  pass.team.each([&](int member) {
+    const Team::Range own = pass.team.part(rows.prompts, 1, member);
+    stage.attend_backward(pass.attention, pass.cache[l], own.from, own.to,
+                          {kept.qkv.data(), kept.probability.data(), dmixed_.data(), dqkv_.data(), rows.place.data(), rows.count.data(),
+                           rows.per_prompt, members_[member].attention.data()});
+  });
+  by_chunks(pass.team, 0, all, {{at.qkv, 3 * square}}, gradient, [&](int i, int n, Member& memory, float* to, bool add) {
     const std::size_t from = static_cast<std::size_t>(i) * d;
-    float* dx = dx_.data() + from;
-    const float *y = kept.y.data() + from, *inverse = kept.inverse2.data() + i;
-    product.plain(n, wide, d, dx, d, down_.data(), wide, dhidden_.data(), wide, false);
-    stage.gelu_backward(static_cast<std::size_t>(n) * wide, kept.up.data() + from * 4, dhidden_.data(), hidden_.data());
-    product.transposed(wide, d, n, hidden_.data(), wide, dx, d, gradient + at.down, d, true);
-    stage.norm_again(n, d, y, flat + at.norm2, inverse, normed_.data());
-    product.transposed(d, wide, n, normed_.data(), d, dhidden_.data(), wide, gradient + at.up, wide, true);
-    product.plain(n, d, wide, dhidden_.data(), wide, up_.data(), d, dnormed_.data(), d, false);
-    stage.norm_backward(n, d, y, flat + at.norm2, inverse, dnormed_.data(), dx, gradient + at.norm2);
-    product.transposed(d, d, n, kept.mixed.data() + from, d, dx, d, gradient + at.out, d, true);
-    product.plain(n, d, d, dx, d, out_.data(), d, dmixed_.data() + from, d, false);
-  }
-  stage.attend_backward(pass.attention, pass.cache[l], rows.prompts,
-                        {kept.qkv.data(), kept.probability.data(), dmixed_.data(), dqkv_.data(), rows.place.data(), rows.count.data(),
-                         rows.per_prompt, attention_scratch_.data()});
-  for (int i = 0; i < all; i += chunk_) {
-    const int n = std::min(chunk_, all - i);
-    const std::size_t from = static_cast<std::size_t>(i) * d;
-    const float *x = kept.x.data() + from, *inverse = kept.inverse1.data() + i;
-    stage.norm_again(n, d, x, flat + at.norm1, inverse, normed_.data());
-    product.transposed(d, 3 * d, n, normed_.data(), d, dqkv_.data() + from * 3, 3 * d, gradient + at.qkv, 3 * d, true);
-    product.plain(n, d, 3 * d, dqkv_.data() + from * 3, 3 * d, qkv_.data(), d, dnormed_.data(), d, false);
-    stage.norm_backward(n, d, x, flat + at.norm1, inverse, dnormed_.data(), dx_.data() + from, gradient + at.norm1);
-  }
+    const float *x = kept.x.data() + from, *inverse = kept.inverse1.data() + i, *dqkv = dqkv_.data() + from * 3;
+    float* dnormed = dnormed_.data() + from;
+    stage.norm_again(n, d, x, flat + at.norm1, inverse, memory.normed.data());
+    product.transposed(d, 3 * d, n, memory.normed.data(), d, dqkv, 3 * d, to + at.qkv, 3 * d, add);
+    product.plain(n, d, 3 * d, dqkv, 3 * d, qkv_.data(), d, dnormed, d, false);
+    stage.norm_backward(n, d, x, flat + at.norm1, inverse, dnormed, dx_.data() + from);
+  });
+  add_gain(pass, all, kept.x.data(), kept.inverse1.data(), dnormed_.data(), gradient + at.norm1);
 }
 
 void TransformerBackward::run(TransformerPass& pass, const NetWeights& w, const TokenRollouts& rollouts, const TokenCoefficients& by,
@@ -193,15 +245,17 @@ void TransformerBackward::run(TransformerPass& pass, const NetWeights& w, const 
   std::fill(gradient, gradient + w.table.count, 0.0f);
   heads(pass, w, rollouts, by, gradient);
   for (int l = s.layers - 1; l >= 0; --l) layer(pass, w, l, gradient);
-  for (int i = 0; i < rows.rows; ++i) {
-    const float* dx = dx_.data() + static_cast<std::size_t>(i) * s.width;
-    float* token = gradient + w.table.token + static_cast<std::size_t>(rows.id[i]) * s.width;
-    float* position = gradient + w.table.position + static_cast<std::size_t>(rows.at[i]) * s.width;
-    for (int j = 0; j < s.width; ++j) {
-      token[j] += dx[j];
-      position[j] += dx[j];
+  pass.team.share(s.width, lanes, [&](int from, int to) {
+    for (int i = 0; i < rows.rows; ++i) {
+      const float* dx = dx_.data() + static_cast<std::size_t>(i) * s.width;
+      float* token = gradient + w.table.token + static_cast<std::size_t>(rows.id[i]) * s.width;
+      float* position = gradient + w.table.position + static_cast<std::size_t>(rows.at[i]) * s.width;
+      for (int j = from; j < to; ++j) {
+        token[j] += dx[j];
+        position[j] += dx[j];
+      }
     }
-  }
+  });
 }
 
 }  // namespace odrpo

@@ -9,6 +9,11 @@
 #include "policies/transformer/stages.hpp"
 
 namespace odrpo {
+namespace {
+
+constexpr int slice_step = 12;  // rows of a tile of the widest product
+
+}  // namespace
 
 Floats::Floats(std::size_t n) : size_(n) {
   const std::size_t bytes = (n * sizeof(float) + 127) / 64 * 64;
@@ -31,8 +36,12 @@ void renew_head(const TransformerShape& s, NetWeights& w) {
   else std::copy(head, head + w.head.size(), w.head.data());
 }
 
-TransformerPass::TransformerPass(const TransformerShape& s, int prompts, int per_prompt, Isa isa, bool keep)
-    : stages(transformer_stages(isa)), product(products(best_engine(isa))), shape_(s), keep_(keep) {
+TransformerPass::TransformerPass(const TransformerShape& s, int prompts, int per_prompt, Isa isa, bool keep, Team& of)
+    : stages(transformer_stages(isa)),
+      product(products(best_engine(isa))),
+      team(best_engine(isa) == ProductEngine::blas ? alone() : of),  // OpenBLAS: other bits for other rows beside a row
+      shape_(s),
+      keep_(keep) {
   const auto up8 = [](int n) { return (n + 7) / 8 * 8; };
   const std::size_t sequences = static_cast<std::size_t>(prompts) * per_prompt, prompt_rows = static_cast<std::size_t>(prompts) * s.prompt;
   const std::size_t all = prompt_rows + sequences * (s.response - 1), slice = std::max(prompt_rows, sequences), d = s.width;
@@ -93,59 +102,63 @@ void TransformerPass::note_probability(int sequence, int t, std::uint16_t token)
       logits[static_cast<std::size_t>(at) * shape_.vocabulary + token] * static_cast<float>(1.0 / temperature_) - log_total[at];
 }
 
-// Runs all layers on `count` rows from `first` on: prompts when `sequence` is null, else token t of these sequences. `out` = last output.
+// Runs all layers on `count` rows from `first` on: whole prompts when `sequence` is null, else token t of these sequences. `out` = last output.
+// Scratch is that of the rows' places in the slice.
 void TransformerPass::run_layers(const NetWeights& w, int first, int count, const int* sequence, int t, float* out) {
   const int d = shape_.width;
-  const std::size_t n = count, from = keep_ ? first : 0;
+  const std::size_t n = count, place = sequence ? first - rows_.first[t] : first, from = keep_ ? first : place;
   const float* flat = w.flat.data();
+  float *normed = normed_.data() + place * d, *hidden = hidden_.data() + place * shape_.hidden();
   for (int l = 0; l < shape_.layers; ++l) {
     LayerRows& rows = layer[keep_ ? l : 0];
     const WeightTable::Layer& at = w.table.layer[l];
     float *x = rows.x.data() + from * d, *y = rows.y.data() + from * d, *mixed = rows.mixed.data() + from * d;
     float *up = rows.up.data() + from * shape_.hidden(), *probability = rows.probability.data() + from * shape_.heads * attention.keys_room();
-    float* qkv = sequence ? rows.qkv.data() + from * 3 * d : cache[l].prompt_qkv;
+    float* qkv = (sequence ? rows.qkv.data() : cache[l].prompt_qkv) + from * 3 * d;
     if (l == 0) stages.embed(count, d, &rows_.id[first], &rows_.at[first], flat + w.table.token, flat + w.table.position, x);
-    stages.norm(count, d, x, flat + at.norm1, rows.inverse1.data() + from, normed_.data());
-    product.plain(count, 3 * d, d, normed_.data(), d, flat + at.qkv, 3 * d, qkv, 3 * d, false);
+    stages.norm(count, d, x, flat + at.norm1, rows.inverse1.data() + from, normed);
+    product.plain(count, 3 * d, d, normed, d, flat + at.qkv, 3 * d, qkv, 3 * d, false);
     if (sequence) stages.attend(attention, cache[l], count, sequence, rows_.per_prompt, t, qkv, probability, mixed);
-    else stages.attend_prompts(attention, cache[l], rows_.prompts, probability, mixed);
+    else stages.attend_prompts(attention, cache[l], first / shape_.prompt, (first + count) / shape_.prompt, rows.probability.data(), rows.mixed.data());
     std::copy(x, x + n * d, y);
     product.plain(count, d, d, mixed, d, flat + at.out, d, y, d, true);
-    stages.norm(count, d, y, flat + at.norm2, rows.inverse2.data() + from, normed_.data());
-    product.plain(count, shape_.hidden(), d, normed_.data(), d, flat + at.up, shape_.hidden(), up, shape_.hidden(), false);
-    stages.gelu(n * shape_.hidden(), up, hidden_.data());
+    stages.norm(count, d, y, flat + at.norm2, rows.inverse2.data() + from, normed);
+    product.plain(count, shape_.hidden(), d, normed, d, flat + at.up, shape_.hidden(), up, shape_.hidden(), false);
+    stages.gelu(n * shape_.hidden(), up, hidden);
     // the next layer's x; without `keep` all layers share one array x, which is free once y is made
     float* next = l + 1 == shape_.layers ? out : layer[keep_ ? l + 1 : 0].x.data() + from * d;
     std::copy(y, y + n * d, next);
-    product.plain(count, d, shape_.hidden(), hidden_.data(), shape_.hidden(), flat + at.down, d, next, d, true);
+    product.plain(count, d, shape_.hidden(), hidden, shape_.hidden(), flat + at.down, d, next, d, true);
   }
 }
 
-void TransformerPass::heads(const NetWeights& w, int first_site, int count) {
+void TransformerPass::heads(const NetWeights& w, int first_site, int count, int scratch_row) {
   const std::size_t from = first_site;
   const int d = shape_.width, v = shape_.vocabulary;
-  stages.norm(count, d, site_x.data() + from * d, w.flat.data() + w.table.final_norm, site_inverse.data() + from, normed_.data());
-  product.plain(count, v, d, normed_.data(), d, w.head.data(), v, logits.data() + from * v, v, false);
+  float* normed = normed_.data() + static_cast<std::size_t>(scratch_row) * d;
+  stages.norm(count, d, site_x.data() + from * d, w.flat.data() + w.table.final_norm, site_inverse.data() + from, normed);
+  product.plain(count, v, d, normed, d, w.head.data(), v, logits.data() + from * v, v, false);
   stages.probabilities(count, v, logits.data() + from * v, static_cast<float>(1.0 / temperature_), log_total.data() + from,
                  entropy.data() + from);
 }
 
-void TransformerPass::run_prompts(const NetWeights& w) {
+// Prompts from..to - 1.
+void TransformerPass::run_prompts(const NetWeights& w, int from, int to) {
   const std::size_t d = shape_.width;
-  run_layers(w, 0, rows_.rows, nullptr, 0, last_.data());
-  for (int b = 0; b < rows_.prompts; ++b) {
+  const int first = from * shape_.prompt;
+  run_layers(w, first, to * shape_.prompt - first, nullptr, 0, last_.data() + first * d);
+  for (int b = from; b < to; ++b) {
     const float* x = last_.data() + (static_cast<std::size_t>(b + 1) * shape_.prompt - 1) * d;
     std::copy(x, x + d, site_x.data() + b * d);
   }
-  heads(w, 0, rows_.prompts);
+  heads(w, from, to - from, first);
 }
 
-void TransformerPass::run_slice(const NetWeights& w, int t) {
-  rows_.first.push_back(rows_.rows);
-  const int first = rows_.first[t], count = rows_.rows - first, from = rows_.prompts + first - rows_.first[0];
-  if (count == 0) return;
-  run_layers(w, first, count, &rows_.sequence[first], t, site_x.data() + static_cast<std::size_t>(from) * shape_.width);
-  heads(w, from, count);
+// Token t of the sequences that are number from..to - 1 of those that still run.
+void TransformerPass::run_slice(const NetWeights& w, int t, int from, int to) {
+  const int first = rows_.first[t] + from, site = rows_.prompts + first - rows_.first[0];
+  run_layers(w, first, to - from, &rows_.sequence[first], t, site_x.data() + static_cast<std::size_t>(site) * shape_.width);
+  heads(w, site, to - from, from);
 }
 
 template <class Choose>
@@ -155,22 +168,27 @@ void TransformerPass::write(const NetWeights& w, int prompts, const std::uint16_
   begin(prompts, prompt, temperature);
   out.token.assign(static_cast<std::size_t>(sequences) * longest, static_cast<std::uint16_t>(shape_.end));
   out.length.assign(sequences, longest);
-  run_prompts(w);
+  const auto choose_token = [&](int s, int t) {
+    const std::uint16_t token = choose(site(s, t), s, t);
+    out.token[static_cast<std::size_t>(s) * longest + t] = token;
+    note_probability(s, t, token);
+    if (token == shape_.end) out.length[s] = t + 1;
+  };
+  team.share(prompts, 1, [&](int from, int to) {
+    run_prompts(w, from, to);
+    for (int s = from * rows_.per_prompt; s < to * rows_.per_prompt; ++s) choose_token(s, 0);
+  });
   live_.clear();
   for (int s = 0; s < sequences; ++s) live_.push_back(s);
-  for (int t = 0; t < longest && !live_.empty(); ++t) {
-    std::size_t going = 0;
-    for (const int s : live_) {
-      const std::uint16_t token = choose(site(s, t), s, t);
-      out.token[static_cast<std::size_t>(s) * longest + t] = token;
-      note_probability(s, t, token);
-      if (token == shape_.end) out.length[s] = t + 1;
-      else live_[going++] = s;
-    }
-    live_.resize(going);
-    if (t + 1 == longest) break;
+  for (int t = 0; t + 1 < longest; ++t) {
+    std::erase_if(live_, [&](int s) { return out.length[s] == t + 1; });
+    if (live_.empty()) break;
     for (const int s : live_) push_row(s, t, out.token[static_cast<std::size_t>(s) * longest + t]);
-    run_slice(w, t);
+    team.share(static_cast<int>(live_.size()), slice_step, [&](int from, int to) {
+      run_slice(w, t, from, to);
+      for (int i = from; i < to; ++i) choose_token(live_[i], t + 1);
+    });
+    rows_.first.push_back(rows_.rows);
   }
 }
 
@@ -196,7 +214,7 @@ void TransformerPass::write_likeliest(const NetWeights& w, int prompts, const st
 void TransformerPass::read(const NetWeights& w, int prompts, const std::uint16_t* prompt, const TokenRollouts& given, double temperature) {
   const int sequences = prompts * rows_.per_prompt, longest = shape_.response;
   begin(prompts, prompt, temperature);
-  run_prompts(w);
+  team.share(prompts, 1, [&](int from, int to) { run_prompts(w, from, to); });
   for (int t = 0; t < longest; ++t) {
     for (int s = 0; s < sequences; ++s) {
       if (t >= given.length[s]) continue;
@@ -204,7 +222,9 @@ void TransformerPass::read(const NetWeights& w, int prompts, const std::uint16_t
       note_probability(s, t, token);
       if (t + 1 < given.length[s]) push_row(s, t, token);
     }
-    if (t + 1 < longest) run_slice(w, t);
+    if (rows_.rows == rows_.first[t]) break;
+    team.share(rows_.rows - rows_.first[t], slice_step, [&](int from, int to) { run_slice(w, t, from, to); });
+    rows_.first.push_back(rows_.rows);
   }
 }
 
@@ -245,8 +265,8 @@ double policy_bytes(const TransformerConfig& config, const TransformerShape& s, 
   const WeightTable table = weight_table(s);
   const double adapters = static_cast<double>(adapter_table(s, table, config).count), weights = static_cast<double>(table.count);
   const double trained = config.lora_rank > 0 ? adapters : weights, head = n.width * n.vocabulary;
-  const double backward = n.rows * 5 * n.width + n.sites * n.vocabulary + n.prompts * n.width + head + 12 * n.width * n.width +
-                          10 * std::max(16384.0, 64 * n.width);
+  const double backward = n.rows * 6 * n.width + n.sites * n.vocabulary + n.prompts * n.width + head + 12 * n.width * n.width +
+                          9 * std::max(16384.0, 64 * n.width);
   const double rollouts = n.sequences * (3 * s.response + 1) + 2 * n.sites;  // tokens and their probabilities, coefficients
   const double floats = backward + rollouts + 3 * weights + 2 * head + 2 * trained + 2 * adapters;
   return 4 * floats + pass_bytes(s, prompts, per_prompt, true) + pass_bytes(s, prompts, per_prompt, false);

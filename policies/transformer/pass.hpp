@@ -3,10 +3,13 @@
 #pragma once
 #include <cstdint>
 #include <cstdlib>
+#include <initializer_list>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "kernels/matmul.hpp"
+#include "kernels/team.hpp"
 #include "policies/transformer/fixed_rows.hpp"
 #include "policies/transformer/stages.hpp"
 #include "policies/transformer/transformer.hpp"
@@ -63,11 +66,12 @@ struct LayerRows {
   Floats x, inverse1, qkv, probability, mixed, y, inverse2, up;
 };
 
-/// Runs forward passes. With `keep` all activations stay for a backward pass; else only attention keys, values and the sites' outputs.
+/// Runs forward passes. With `keep` all activations stay for a backward pass; else only attention keys, values and the sites' outputs. A team
+/// shares rows, which are independent: the bits are those of one thread.
 class TransformerPass {
  public:
   /// Allocates memory for `prompts` prompts with `per_prompt` responses each.
-  TransformerPass(const TransformerShape& shape, int prompts, int per_prompt, Isa isa, bool keep);
+  TransformerPass(const TransformerShape& shape, int prompts, int per_prompt, Isa isa, bool keep, Team& team = alone());
 
   /// Samples responses to `prompts` prompts ([prompts][P]) until the end token or the greatest length; the random word[b][i][t] picks token
   /// t of response i to prompt b. Returns them in `out`.
@@ -97,16 +101,17 @@ class TransformerPass {
   AttentionShape attention;
   const TransformerStages& stages;
   const Products& product;
+  Team& team;
 
  private:
   void begin(int prompts, const std::uint16_t* prompt, double temperature);
-  /// Makes responses: choose(site, sequence, t) returns token t of a sequence.
+  /// Makes responses: choose(site, sequence, t) returns token t of a sequence; members of the team call it for different sequences.
   template <class Choose>
   void write(const NetWeights& weights, int prompts, const std::uint16_t* prompt, double temperature, TokenRollouts& out, const Choose& choose);
-  void run_prompts(const NetWeights& weights);
-  void run_slice(const NetWeights& weights, int t);
+  void run_prompts(const NetWeights& weights, int from, int to);
+  void run_slice(const NetWeights& weights, int t, int from, int to);
   void run_layers(const NetWeights& weights, int first, int count, const int* sequence, int t, float* out);
-  void heads(const NetWeights& weights, int first_site, int count);
+  void heads(const NetWeights& weights, int first_site, int count, int scratch_row);
   void push_row(int sequence, int t, std::uint16_t token);
   void note_probability(int sequence, int t, std::uint16_t token);
 
@@ -125,7 +130,7 @@ class TransformerPass {
 /// Returns the bytes of a TransformerPass for `prompts` prompts of `per_prompt` responses.
 double pass_bytes(const TransformerShape& shape, int prompts, int per_prompt, bool keep);
 
-/// Returns the bytes of a TransformerPolicy after a step: two passes, the backward pass, weights with moments and copies.
+/// Returns the bytes of a TransformerPolicy after a step, without a team: two passes, the backward pass, weights with moments and copies.
 double policy_bytes(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt);
 
 // The transformer's backward pass over all rows of a forward pass at once, and the objective's coefficients per token.
@@ -171,13 +176,22 @@ class TransformerBackward {
   void run(TransformerPass& pass, const NetWeights& weights, const TokenRollouts& rollouts, const TokenCoefficients& by, float* gradient);
 
  private:
+  /// Memory of a member of the team for the rows that it works on.
+  struct Member {
+    Floats hidden, dhidden, normed, attention;
+    Floats gradient;  ///< the rows' part of the gradient, where a team has others
+  };
+  using Range = std::pair<std::size_t, std::size_t>;  ///< first, count
+  template <class Work>
+  void by_chunks(Team& team, int first, int rows, std::initializer_list<Range> ranges, float* gradient, const Work& work);
   void heads(TransformerPass& pass, const NetWeights& w, const TokenRollouts& rollouts, const TokenCoefficients& by, float* gradient);
   void layer(TransformerPass& pass, const NetWeights& w, int l, float* gradient);
 
   int chunk_;  // rows that are worked on together: few enough for their data to stay in the L2 cache
-  Floats dx_, dmixed_, dqkv_, attention_scratch_;
+  Floats dx_, dmixed_, dqkv_, dnormed_;
   Floats head_, qkv_, out_, up_, down_;  // transposed weights of one layer
-  Floats dhidden_, hidden_, normed_, dnormed_, dlogits_, site_dx_;
+  Floats dlogits_, site_dx_;
+  std::vector<Member> members_;
 };
 
 }  // namespace odrpo

@@ -10,15 +10,15 @@
 namespace odrpo {
 
 TransformerPolicy::TransformerPolicy(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt,
-                                     const OptimizerConfig& optimizer, int steps, const TransformerStart& start, Isa isa)
+                                     const OptimizerConfig& optimizer, int steps, const TransformerStart& start, Isa isa, Team& team)
     : config_(config),
       shape_(shape),
       weights_(make_weights(shape)),
       initial_(make_weights(shape)),
       scalars_(optimizer, steps, 1),
       optimizer_(optimizer),
-      pass_(shape, prompts, per_prompt, isa, true),
-      reference_pass_(shape, prompts, per_prompt, isa, false),
+      pass_(shape, prompts, per_prompt, isa, true, team),
+      reference_pass_(shape, prompts, per_prompt, isa, false, team),
       backward_(pass_),
       prompts_(prompts) {
   adapter_table_ = adapter_table(shape, initial_.table, config);
@@ -91,8 +91,10 @@ TransformerReport TransformerPolicy::update(int t, const LearnFrom& from, const 
     const float rate = scalars_.rate() * factor;
     for (std::size_t i = 0; i < trained_; ++i) theta[i] += rate * ascent[i];
   } else {
-    pass_.stages.adam(trained_, {factor, static_cast<float>(optimizer_.beta1), static_cast<float>(optimizer_.beta2), scalars_.eps(), now},
-                      ascent, theta, m_.data(), v_.data());
+    const AdamStep step{factor, static_cast<float>(optimizer_.beta1), static_cast<float>(optimizer_.beta2), scalars_.eps(), now};
+    pass_.team.share(static_cast<int>(trained_), 8, [&](int begin, int end) {
+      pass_.stages.adam(static_cast<std::size_t>(end - begin), step, ascent + begin, theta + begin, m_.data() + begin, v_.data() + begin);
+    });
   }
   renew();
   return report;

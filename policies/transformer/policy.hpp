@@ -18,17 +18,17 @@ struct TransformerState {
   std::span<float> initial;  ///< weights before the first update: the reference of the KL term, and LoRA's base
 };
 
-/// A transformer in training on the CPU. Calls per on-policy step: sample(), refer() if loss.kl > 0, learn().
+/// A transformer in training on the CPU; a team shares its work without a change of bits. Calls per on-policy step: sample(), refer() if loss.kl > 0, learn().
 /// Calls per PPO epoch after the first: read_again(), learn().
 class TransformerPolicy {
  public:
   /// `steps` = updates of the whole training, for the learning-rate schedule. Does not check the config: call refuse_transformer() first.
   TransformerPolicy(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt,
-                    const OptimizerConfig& optimizer, int steps, const TransformerStart& start, Isa isa);
+                    const OptimizerConfig& optimizer, int steps, const TransformerStart& start, Isa isa, Team& team = alone());
   /// Starts from the random weights that `key` generates.
   TransformerPolicy(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt,
-                    const OptimizerConfig& optimizer, int steps, std::uint64_t key, Isa isa)
-      : TransformerPolicy(config, shape, prompts, per_prompt, optimizer, steps, transformer_start(config, shape, key), isa) {}
+                    const OptimizerConfig& optimizer, int steps, std::uint64_t key, Isa isa, Team& team = alone())
+      : TransformerPolicy(config, shape, prompts, per_prompt, optimizer, steps, transformer_start(config, shape, key), isa, team) {}
 
   /// Samples per_prompt responses to each prompt ([prompts][P]) with the present weights; the random word[b][i][t] picks token t. Their
   /// log-probabilities become l_old (TransformerLoss).
@@ -122,9 +122,9 @@ TransformerTrainer trainer_of(std::shared_ptr<T> of) {
   };
 }
 
-/// Makes a TransformerTrainer on the CPU.
-inline TransformerTrainer cpu_trainer(const TransformerTraining& t, Isa isa) {
-  const auto policy = std::make_shared<TransformerPolicy>(t.config, t.shape, t.prompts, t.per_prompt, t.optimizer, t.updates, t.start, isa);
+/// Makes a TransformerTrainer on the CPU, which a team shares.
+inline TransformerTrainer cpu_trainer(const TransformerTraining& t, Isa isa, Team& team = alone()) {
+  const auto policy = std::make_shared<TransformerPolicy>(t.config, t.shape, t.prompts, t.per_prompt, t.optimizer, t.updates, t.start, isa, team);
   TransformerTrainer trainer = trainer_of(policy);
   trainer.read = [policy](const std::uint16_t* prompt, int prompts, const TokenRollouts& given) { policy->read(prompt, prompts, given, true); };
   return trainer;

@@ -32,7 +32,7 @@ struct AttentionGradient {
   const int* place;                    ///< [S][response]: the row of token t of a sequence
   const int* count;                    ///< [S]: number of rows of a sequence
   int per_prompt;                      ///< sequences per prompt; the first one of prompt b is b per_prompt
-  float* scratch;                      ///< attention_scratch() floats
+  float* scratch;                      ///< attention_scratch() floats, of the caller alone
 };
 
 /// Adam's scalars of one step (see PendingStep), and the factor that clips the gradient.
@@ -49,20 +49,21 @@ struct TransformerStages {
   void (*norm)(int rows, int width, const float* x, const float* gain, float* inverse, float* y);
   /// RMSNorm again, from the inverse that `norm` returned: y = gain x inverse.
   void (*norm_again)(int rows, int width, const float* x, const float* gain, const float* inverse, float* y);
-  /// Backward pass of norm: adds the gradients by x and by gain to dx and dgain.
-  void (*norm_backward)(int rows, int width, const float* x, const float* gain, const float* inverse, const float* dy, float* dx,
-                        float* dgain);
+  /// Backward pass of norm: adds the gradient by x to dx.
+  void (*norm_backward)(int rows, int width, const float* x, const float* gain, const float* inverse, const float* dy, float* dx);
+  /// Adds the gradient by gain to dgain in columns from..to - 1, multiples of 8.
+  void (*gain_backward)(int rows, int width, int from, int to, const float* x, const float* inverse, const float* dy, float* dgain);
   /// y = gelu(x); n a multiple of 8.
   void (*gelu)(std::size_t n, const float* x, float* y);
   /// Backward pass of gelu: d <- d gelu'(x). Computes y = gelu(x) again, since the forward pass does not keep it.
   void (*gelu_backward)(std::size_t n, const float* x, float* d, float* y);
-  /// Attention within the prompts ([B][P] rows): stores their keys, then each row attends to its prompt up to itself.
-  void (*attend_prompts)(const AttentionShape&, const KeyCache&, int prompts, float* probability, float* mixed);
+  /// Attention within prompts from..to - 1 ([B][P] rows): stores their keys, then each row attends to its prompt up to itself.
+  void (*attend_prompts)(const AttentionShape&, const KeyCache&, int from, int to, float* probability, float* mixed);
   /// Attention of token t of `rows` sequences: stores keys and values, then attends to the prompt and to tokens 0..t.
   void (*attend)(const AttentionShape&, const KeyCache&, int rows, const int* sequence, int per_prompt, int t, const float* qkv,
                  float* probability, float* mixed);
-  /// Backward pass of attend_prompts and attend, for all prompts and their sequences.
-  void (*attend_backward)(const AttentionShape&, const KeyCache&, int prompts, const AttentionGradient&);
+  /// Backward pass of attend_prompts and attend, for prompts begin..end - 1 and their sequences.
+  void (*attend_backward)(const AttentionShape&, const KeyCache&, int begin, int end, const AttentionGradient&);
   /// log_total = ln sum e^(logit / temperature) and the entropy (nats) of each row.
   void (*probabilities)(int rows, int vocabulary, const float* logits, float inverse_temperature, float* log_total, float* entropy);
   /// Picks `count` tokens from a row of logits, one per random word, as pick() of tests/policies/transformer/definition.hpp (temperature, top-p).

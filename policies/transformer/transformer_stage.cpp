@@ -32,18 +32,21 @@ static void norm(int rows, int width, const float* x, const float* gain, float* 
   }
 }
 
-static void norm_backward(int rows, int width, const float* x, const float* gain, const float* inverse, const float* dy, float* dx,
-                          float* dgain) {
+static void norm_backward(int rows, int width, const float* x, const float* gain, const float* inverse, const float* dy, float* dx) {
   for (int i = 0; i < rows; ++i, x += width, dy += width, dx += width) {
     f32x8 sum = splat(0);
     for (int j = 0; j < width; j += 8) sum += load(dy + j) * load(gain + j) * load(x + j);
     const float by = inverse[i], along = add_halves(sum) / static_cast<float>(width) * by * by;
     for (int j = 0; j < width; j += 8) {
       const f32x8 d = load(dy + j), v = load(x + j);
-      store(dgain + j, load(dgain + j) + d * (v * by));
       store(dx + j, load(dx + j) + by * (d * load(gain + j) - v * along));
     }
   }
+}
+
+static void gain_backward(int rows, int width, int from, int to, const float* x, const float* inverse, const float* dy, float* dgain) {
+  for (int i = 0; i < rows; ++i, x += width, dy += width)
+    for (int j = from; j < to; j += 8) store(dgain + j, load(dgain + j) + load(dy + j) * (load(x + j) * inverse[i]));
 }
 
 static void gelu(std::size_t n, const float* x, float* y) {
@@ -162,8 +165,8 @@ static void logit_gradient(int rows, int vocabulary, const float* logits, float 
 }
 
 extern const TransformerStages transformer_table;
-const TransformerStages transformer_table = {embed,          norm,   norm_again,      norm_backward, gelu, gelu_backward,
-                                             attend_prompts, attend, attend_backward, probabilities,       pick, logit_gradient,
-                                             square_sum,     adam};
+const TransformerStages transformer_table = {embed,          norm,   norm_again,      norm_backward, gain_backward, gelu,           gelu_backward,
+                                             attend_prompts, attend, attend_backward, probabilities, pick,          logit_gradient, square_sum,
+                                             adam};
 
 }  // namespace odrpo::ODRPO_ISA

@@ -83,6 +83,7 @@ class RunThreads {
   void work(std::size_t w) {
     try {
       RunCache cache(call_.shared);  // a copy of its own keeps the thread's world from run to run
+      cache.threads = 1;
       while (!halt_) {
         const std::optional<WorkQueue::Taken> taken = runs_.next(w);
         if (!taken) break;

@@ -135,6 +135,7 @@ void WorkerPool::give_up(Exit code, const std::string& why) {
 
 void WorkerPool::work(std::size_t w) {
   RunCache cache(cache_);  // a copy of its own keeps this worker's world, while another worker makes one
+  cache.threads = settings_.more ? 1 : std::max(1, settings_.jobs / static_cast<int>(settings_.suite.runs.size()));
   while (!settings_.stop) {
     const std::optional<WorkQueue::Taken> taken = runs_.next(w);
     if (!taken) break;

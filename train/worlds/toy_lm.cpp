@@ -77,12 +77,12 @@ std::optional<ToyLmProblem> make_toy_lm_problem(const RunSpec& spec, RunCache& c
   p.posterior = posterior_tables(spec, cache, *p.advantages, isa);
   p.outside = cache.outside(spec);
   p.whitening = whitening_of(spec);
-  p.place = on_cpu(isa);
+  p.place = on_cpu(isa, cache.team());
   return p;
 }
 
-TransformerPlace on_cpu(Isa isa) {
-  return {"", [isa](const TransformerTraining& t) { return cpu_trainer(t, isa); }};
+TransformerPlace on_cpu(Isa isa, Team& team) {
+  return {"", [isa, &team](const TransformerTraining& t) { return cpu_trainer(t, isa, team); }, &team};
 }
 
 TransformerTraining transformer_training(const ToyLmProblem& problem) {
@@ -103,7 +103,7 @@ std::optional<std::vector<Token>> write_evaluated(const ToyLmProblem& problem, c
   const double temperature = sample > 0 ? 1 : spec.policy.transformer.eval_temperature;
   const TransformerShape shape = transformer_of(spec, problem.world);
   const int evaluated = problem.world.config.evaluated_prompts, most = std::min(evaluated, evaluation_block);
-  TransformerPass pass(shape, most, 1, problem.isa, false);
+  TransformerPass pass(shape, most, 1, problem.isa, false, *problem.place.team);
   const std::size_t width = static_cast<std::size_t>(shape.response);
   std::vector<Token> written;
   written.reserve(static_cast<std::size_t>(evaluated) * width);

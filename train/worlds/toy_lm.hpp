@@ -28,8 +28,10 @@ struct RunSteps;
 struct TransformerPlace {
   std::string name;  ///< name of the device and of what its bits depend on; empty = the CPU
   MakeTrainer make;
+  Team* team = &alone();  ///< the threads that evaluate it on the CPU
 };
-TransformerPlace on_cpu(Isa isa);
+/// The CPU's cores that the team has.
+TransformerPlace on_cpu(Isa isa, Team& team = alone());
 
 /// What a run of the toy language model is made from; const while it trains.
 struct ToyLmProblem {

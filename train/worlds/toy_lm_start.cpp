@@ -49,7 +49,7 @@ struct StoredStart {
 
 // Trains the supervised steps, from where an earlier call left them. Prompts are used in turn; each pass over them has new demonstrations.
 std::shared_ptr<const WarmStart> train_warm_start(const RunSpec& spec, const ToyLm& world, std::span<const ToyPrompt> prompts,
-                                                  const MadeBy& by, const std::string& key, const CheckpointStore& store,
+                                                  const MadeBy& by, Team& team, const std::string& key, const CheckpointStore& store,
                                                   const std::atomic<bool>& stop, RunSteps* counted) {
   auto start = std::make_shared<WarmStart>();
   const TransformerLearning& learning = spec.policy.learning;
@@ -73,7 +73,7 @@ std::shared_ptr<const WarmStart> train_warm_start(const RunSpec& spec, const Toy
     start->weights = std::move(stored.weights);
     return start;
   }
-  TransformerPolicy policy(config, shape, learning.warm_batch, 1, optimizer, steps, spec.run_key, by.isa);
+  TransformerPolicy policy(config, shape, learning.warm_batch, 1, optimizer, steps, spec.run_key, by.isa, team);
   TransformerState state = policy.state();
   if (first > 0) {
     std::copy(stored.weights.begin(), stored.weights.end(), state.trained.begin());
@@ -139,7 +139,7 @@ std::shared_ptr<const WarmStart> warm_start(const RunSpec& spec, const ToyLm& wo
                                             RunCache& cache, const CheckpointStore& store, const std::atomic<bool>& stop,
                                             RunSteps* counted) {
   const std::string key = std::to_string(spec.run_key) + canonical_fields(warm_env(spec.env)) + canonical_fields(warm_policy(spec.policy));
-  return cache.warm_start(key, [&] { return train_warm_start(spec, world, prompts, {isa}, key, store, stop, counted); });
+  return cache.warm_start(key, [&] { return train_warm_start(spec, world, prompts, {isa}, cache.team(), key, store, stop, counted); });
 }
 
 }  // namespace odrpo

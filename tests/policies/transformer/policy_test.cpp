@@ -29,12 +29,13 @@ OptimizerConfig constant_rate(double lr, OptimizerKind kind = OptimizerKind::ada
 
 // A policy of the tiny shape with what it needs for steps.
 struct Run {
-  TransformerShape shape = transformer_samples::tiny(true);
+  TransformerShape shape;
   TransformerPolicy policy;
   std::vector<std::uint16_t> prompt;
   std::vector<float> coefficient = std::vector<float>(sequences);
-  Run(const TransformerConfig& config, const OptimizerConfig& optimizer, int steps, std::span<const float> warm = {})
-      : policy(config, shape, prompts, per_prompt, optimizer, steps, transformer_start(config, shape, 5, warm), best_isa()) {
+  Run(const TransformerConfig& config, const OptimizerConfig& optimizer, int steps, std::span<const float> warm = {}, Team& team = alone(),
+      bool tied = true)
+      : shape(transformer_samples::tiny(tied)), policy(config, shape, prompts, per_prompt, optimizer, steps, transformer_start(config, shape, 5, warm), best_isa(), team) {
     for (int i = 0; i < prompts * shape.prompt; ++i) prompt.push_back(static_cast<std::uint16_t>(i / 2 + i % 2));
   }
   void sample(unsigned seed) {
@@ -318,4 +319,34 @@ TEST_CASE("a transformer that cannot be is refused with its reason", "[transform
   large.size = TransformerSize::large;
   large.lora_rank = 128;
   CHECK(refuse_transformer(large, transformer_shape(large, 64, 8, 24, 0)).empty());
+}
+
+TEST_CASE("a team of any size ends with the bits of one thread", "[transformer]") {
+  for (const bool tied : {true, false})
+    for (const int rank : {0, 4}) {
+      TransformerConfig config;
+      config.lora_rank = rank;
+      config.head = tied ? HeadKind::tied : HeadKind::untied;
+      const auto trained = [&](int size) {
+        Team team(size);
+        Run run(config, constant_rate(0.01, OptimizerKind::adamw), 6, {}, team, tied);
+        std::vector<float> all;
+        for (int t = 0; t < 3; ++t) {
+          run.sample(static_cast<unsigned>(70 + t));
+          run.reward();
+          run.policy.refer();
+          run.policy.learn(2 * t, run.coefficient.data(), nullptr, {.kl = 0.1, .entropy = 0.01});
+          run.policy.read_again();
+          run.policy.learn(2 * t + 1, run.coefficient.data(), nullptr, {.kl = 0.1, .ratio_clip = 0.2});
+          for (const std::uint16_t token : run.policy.rollouts().token) all.push_back(token);
+          const auto gradient = run.policy.gradient();
+          all.insert(all.end(), gradient.begin(), gradient.end());
+        }
+        const std::vector<float> weights = run.weights();
+        all.insert(all.end(), weights.begin(), weights.end());
+        return all;
+      };
+      const std::vector<float> want = trained(1);
+      for (const int size : {2, 3, 5}) CHECK(trained(size) == want);
+    }
 }

@@ -28,7 +28,8 @@ TEST_CASE("norms of tiles are those of the stages, over rows and over sites", "[
 
       Values dx(x.size(), 0.5f), want_dx(gathered.size(), 0.5f), dgain(d, 0.25f), want_dgain = dgain, again(y.size());
       Values parts(static_cast<std::size_t>(gain_part_count) * d, NAN);
-      stages().norm_backward(count, d, gathered.data(), gain.data(), want_inverse.data(), dy.data(), want_dx.data(), want_dgain.data());
+      stages().norm_backward(count, d, gathered.data(), gain.data(), want_inverse.data(), dy.data(), want_dx.data());
+      stages().gain_backward(count, d, 0, d, gathered.data(), want_inverse.data(), dy.data(), want_dgain.data());
       in_any_order(dx, [&](HostBackend& q) {
         q.tiles(count, device::NormBackward{of, inverse.data(), dy.data(), dx.data(), again.data()});
       });
