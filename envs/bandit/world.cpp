@@ -155,7 +155,7 @@ WorldSource resolve_source(const BanditConfig& config, const RaterConfig& rater)
   WorldSource source(resolve_profile(config, rater.world));
   if (!brings_world(config, rater)) return source;
   if (const LatentScale* scale = latent_scale(rater.noise)) {
-    source.curve = std::make_shared<const QualityCurve>(*scale);
+    source.curve = quality_curve(*scale);
     source.prompt_share = scale->prompt_share;
   } else {
     source.responses = std::get<ResampleNoise>(rater.noise.front()).responses;

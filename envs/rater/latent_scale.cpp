@@ -123,6 +123,13 @@ QualityCurve::QualityCurve(const LatentScale& judge) {
   }
 }
 
+std::shared_ptr<const QualityCurve> quality_curve(const LatentScale& judge) {
+  thread_local LatentScale last;
+  thread_local std::shared_ptr<const QualityCurve> curve;
+  if (!curve || !(judge == last)) curve = std::make_shared<const QualityCurve>(judge), last = judge;
+  return curve;
+}
+
 double QualityCurve::quality(double x) const {
   const double u = (std::clamp(x, -reach, reach) / reach + 1) * (cells / 2);
   const int cell = std::min(static_cast<int>(u), cells - 1);

@@ -1,6 +1,7 @@
 // Defines a judge on a latent scale: noise and thresholds turn a response's place on it into scores and true quality (docs/raters.md).
 #pragma once
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -53,7 +54,7 @@ void settle_thresholds(LatentScale& judge, int levels, std::span<const double> s
 
 struct LatentScale;
 
-/// Tabulates quality_at() of one judge, and its inverse. The constructor takes milliseconds, a look-up nanoseconds.
+/// Tabulates quality_at() of one judge, and its inverse. The constructor takes milliseconds (quality_curve() keeps the last one), a look-up nanoseconds.
 class QualityCurve {
  public:
   explicit QualityCurve(const LatentScale& judge);
@@ -73,5 +74,7 @@ class QualityCurve {
   std::vector<double> quality_;  // at evenly spaced x from -8 to 8, and at one more x beyond each end
   std::vector<double> place_;    // place of quality 1, 1 + 1/16, ..., K
 };
+/// The judge's curve: the one that this thread made last, if it is of an equal judge.
+std::shared_ptr<const QualityCurve> quality_curve(const LatentScale& judge);
 
 }  // namespace odrpo

@@ -188,7 +188,7 @@ Channel::Channel(std::span<const Noise> list, int levels)
   const bool own = !list.empty() && makes_distribution(list.front()) && !std::holds_alternative<GaussianNoise>(list.front());
   if (own && noise_levels(list) != levels)
     throw Failure(Exit::internal, "a judge with levels of its own was asked for a row of another number of levels");
-  if (const LatentScale* scale = latent_scale(list)) curve_ = std::make_shared<const QualityCurve>(*scale);
+  if (const LatentScale* scale = latent_scale(list)) curve_ = quality_curve(*scale);
 }
 
 void Channel::row(const Traits& traits, std::span<double> row) const {

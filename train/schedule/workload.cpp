@@ -15,7 +15,8 @@ namespace odrpo {
 
 double seconds_to_go(const Work& work, double elapsed) {
   if (work.seconds_left <= 0) return 0;
-  return work.seconds_seen > 0 && elapsed > 0 ? work.seconds_left / (work.seconds_seen / elapsed) : -1;
+  constexpr double too_early = 1e-4;  // share of the work from which nothing can be told: the first steps are slow
+  return work.seconds_seen > too_early * (work.seconds_seen + work.seconds_left) && elapsed > 0 ? work.seconds_left / (work.seconds_seen / elapsed) : -1;
 }
 
 Workload::Workload(const RunGrid& runs, const std::vector<bool>& done, const Schedule& rest, const RunWorlds& worlds, std::size_t workers,

@@ -30,7 +30,8 @@ std::optional<BanditProblem> make_bandit_problem(const RunSpec& spec, RunCache& 
                                                  bool look_up) {
   const bool features = spec.policy.kind == PolicyKind::linear;
   const int distribution_votes = spec.rater.sampling == Sampling::law ? spec.votes : 1;
-  const std::string world_key = fmt::format("{} {} {} {}", spec.run_key, features, canonical_fields(spec.env), source_text(spec));
+  const std::string quality_key = fmt::format("{} {} {}", spec.run_key, canonical_fields(spec.env), source_text(spec));  // with features or without
+  const std::string world_key = fmt::format("{} {}", quality_key, features);
   const std::string rater_key =
       fmt::format("{} levels {} votes {}", canonical_fields(without_cost(spec.rater)), spec.env.bandit.levels, distribution_votes);
 
@@ -52,7 +53,7 @@ std::optional<BanditProblem> make_bandit_problem(const RunSpec& spec, RunCache& 
       return std::make_shared<const LinearFit>(LinearFit{fit_linear(policy_shape(spec, *problem.world), problem.world->quality.data())});
     });
   const auto distributions = cache.distributions(rater_key, [&] { return std::make_shared<DistributionCache>(spec.rater, spec.env.bandit.levels, distribution_votes); });
-  problem.rated = cache.rated(fmt::format("{} {} of {}", world_key, rater_key, spec.votes), [&]() -> std::shared_ptr<const RatedWorld> {
+  problem.rated = cache.rated(fmt::format("{} {} of {}", quality_key, rater_key, spec.votes), [&]() -> std::shared_ptr<const RatedWorld> {
     auto rated = rate_world(*problem.world, spec.rater, spec.votes, spec.run_key, *distributions, stop);
     return rated ? std::make_shared<const RatedWorld>(std::move(*rated)) : nullptr;
   });

@@ -38,6 +38,8 @@ bool about(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::
 TEST_CASE("the ETA is the estimate of what is left, by the speed that was seen") {
   CHECK(seconds_to_go({100, 10, 2, 30}, 4) == 60);
   CHECK(seconds_to_go({100, 10, 0, 30}, 4) < 0);  // nothing is known yet
+  CHECK(seconds_to_go({100, 10, .002, 30}, 1) < 0);  // one slow step of thousands
+  CHECK(seconds_to_go({100, 10, .004, 30}, 1) == 30 / .004);
   CHECK(seconds_to_go({100, 10, 2, 30}, 0) < 0);
   CHECK(seconds_to_go({100, 100, 2, 0}, 4) == 0);
   CHECK(seconds_to_go({100, 100, 0, 0}, 0) == 0);
