@@ -7,7 +7,10 @@ namespace odrpo::ODRPO_ISA {
 
 typedef std::int8_t i8x16 __attribute__((vector_size(16)));
 typedef std::uint8_t u8x16 __attribute__((vector_size(16)));
-constexpr int max_levels = 112;  // 100 levels, rounded up to a multiple of 16
+typedef std::int8_t i8x32 __attribute__((vector_size(32)));
+typedef std::uint8_t u8x32 __attribute__((vector_size(32)));
+constexpr int max_levels = 112;   // 100 levels, rounded up to a multiple of 16
+constexpr int most_ranked = 127;  // members of the largest group whose doubled ranks are bytes
 
 // The size of a group: the constant `fixed` for the usual sizes, else `rollouts` (`fixed` = 0).
 template <int fixed>
@@ -81,24 +84,20 @@ static inline void count_scores(const std::uint8_t* score, int rollouts, int lev
 // fewer, and their number is a compile-time constant for usual sizes.
 template <int fixed>
 struct EachMember {
-  const std::uint8_t *score, *reached;
+  const std::uint8_t* score;
   int rollouts;
   constexpr int first() const { return 0; }
   constexpr int end() const { return fixed > 0 ? fixed : rollouts; }
   constexpr int next(int i) const { return i + 1; }
   constexpr int value(int i) const { return score[i]; }
   constexpr int reach(int i) const { return end() - i; }
-  constexpr int twice_rank(int i, int) const { return 2 * end() - reached[score[i]] - reached[score[i] + 1]; }
 };
-// Forms of ranks, and forms that divide by the deviation of the other members or by distances.
+// Forms that divide by the deviation of the other members or by distances.
 template <int fixed>
 static inline void groups_by_members(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
   const int n = members<fixed>(e.rollouts);
-  std::uint8_t reached[max_levels + 17];
-  for (int g = 0; g < groups; ++g, score += n, out += n) {
-    if (e.basis == Basis::rank) count_scores<fixed>(score, n, e.levels, reached);
-    group::scale<group::WholeNumbers>(e, EachMember<fixed>{score, reached, n}, group::Array<float>{out});
-  }
+  for (int g = 0; g < groups; ++g, score += n, out += n)
+    group::scale<group::WholeNumbers>(e, EachMember<fixed>{score, n}, group::Array<float>{out});
 }
 
 // Any form, for groups of any size: computes the advantage of every score from the counts, then looks up each member's.
@@ -113,7 +112,7 @@ static void by_counts(const EstimatorView& e, const std::uint8_t* score, int gro
   }
 }
 
-// Forms that need only sums over the group: exact integer sums, and group::factor() for eight groups at once.
+// Forms that need only sums of the group's rewards or ranks: exact integer sums, and group::factor() for eight groups at once.
 
 // The number types of group::factor() for eight groups, one per lane of a vector.
 struct EightGroups {
@@ -142,17 +141,69 @@ static inline void centre_and_scale(const std::uint8_t* s, int rollouts, std::in
   for (; i < n; ++i) a[i] = static_cast<float>(n * s[i] - sum) * inverse;
 }
 
-template <int fixed, bool streaming>
-static inline void groups_by_sums(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
+// The sums of neighbouring lanes: those of `a`, then those of `b`.
+ODRPO_HD i32x8 add_pairs(i32x8 a, i32x8 b) {
+  return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14) + __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
+}
+
+// What a comparison with `other` adds to the doubled rank of `own`.
+ODRPO_HD u8x32 rank_beside(i8x32 own, i8x32 other) { return (u8x32)(other > own) - (u8x32)(other < own); }
+
+// Sets rank[group][n] to the doubled ranks of the scores of `some` <= 8 groups: 1 for the lowest of all, 2 n - 1 for the highest. Writes up
+// to 31 bytes more.
+template <int fixed>
+static inline void rank_groups(const std::uint8_t* score, int n, int some, std::uint8_t* rank) {
+  const u8x32 least = u8x32{} + static_cast<std::uint8_t>(n);
+  if (fixed > 0 && some == 8) {  // four groups of 8 or two of 16 at once: each member beside the next, the one after that, …
+    for (int at = 0; at < 8 * n; at += 32) {
+      u64x4 own;
+      __builtin_memcpy(&own, score + at, 32);
+      const u64x4 far = fixed == 16 ? __builtin_shufflevector(own, own, 1, 0, 3, 2) : own;
+      u8x32 ranks = least;
+      ODRPO_UNROLL
+      for (int bits = 8; bits < 64; bits += 8) ranks += rank_beside((i8x32)own, (i8x32)(own >> bits | far << (64 - bits)));
+      if (fixed == 16) {
+        ranks += rank_beside((i8x32)own, (i8x32)far);
+        ODRPO_UNROLL
+        for (int bits = 8; bits < 64; bits += 8) ranks += rank_beside((i8x32)own, (i8x32)(far >> bits | own << (64 - bits)));
+      }
+      __builtin_memcpy(rank + at, &ranks, 32);
+    }
+    return;
+  }
+  alignas(32) std::int8_t group[128] = {};
+  for (int j = 0; j < some; ++j, score += n, rank += n) {
+    __builtin_memcpy(group, score, static_cast<std::size_t>(n));
+    for (int i = 0; i < n; i += 32) {
+      i8x32 own;
+      u8x32 ranks = least;
+      __builtin_memcpy(&own, group + i, 32);
+      for (int other = 0; other < n; ++other) ranks += rank_beside(own, i8x32{} + group[other]);
+      __builtin_memcpy(rank + i, &ranks, 32);
+    }
+  }
+}
+
+template <int fixed, bool ranks, bool streaming>
+static inline void groups_by_sums(const EstimatorView& e, const std::uint8_t* scores, int groups, float* out) {
   const int n = members<fixed>(e.rollouts);
   const std::size_t block = 8 * static_cast<std::size_t>(n);
-  for (int g = 0; g < groups; g += 8, score += block, out += block) {
+  alignas(32) std::uint8_t rank[8 * (fixed > 0 ? fixed : most_ranked) + 31];
+  for (int g = 0; g < groups; g += 8, scores += block, out += block) {
     const int some = groups - g < 8 ? groups - g : 8;
+    if (ranks) rank_groups<fixed>(scores, n, some, rank);
+    const std::uint8_t* score = ranks ? rank : scores;
     alignas(32) std::int32_t sum[8] = {};
     alignas(32) float inverse[8];
     i32x8 sums, squares = {};
     if (fixed == 8 && some == 8) {
       sum_groups(score, sums, squares);
+    } else if (fixed == 16 && some == 8) {
+      i32x8 more, more_squares;
+      sum_groups(score, sums, squares);
+      sum_groups(score + 64, more, more_squares);
+      sums = add_pairs(sums, more);
+      squares = add_pairs(squares, more_squares);
     } else {
       std::int32_t square[8] = {};
       for (int j = 0; j < some; ++j)
@@ -165,7 +216,9 @@ static inline void groups_by_sums(const EstimatorView& e, const std::uint8_t* sc
       squares = load(square);
     }
     store(sum, sums);
-    store(inverse, group::factor<EightGroups>(e, n, sums - e.shift * n, n * squares - sums * sums, i32x8{}));
+    const i32x8 spread = n * squares - sums * sums;
+    store(inverse, ranks && group::divides_one<true>(e) ? group::factor_of_ranks<EightGroups>(e, n, spread)
+                                                        : group::factor<EightGroups>(e, n, sums - e.shift * n, spread, i32x8{}));
     if (some == 8) {
       ODRPO_UNROLL
       for (int j = 0; j < 8; ++j) centre_and_scale<fixed, streaming>(score + j * n, n, sum[j], inverse[j], out + j * n);
@@ -176,11 +229,17 @@ static inline void groups_by_sums(const EstimatorView& e, const std::uint8_t* sc
   if (streaming) end_streaming();
 }
 
+template <int fixed, bool ranks>
+static inline void groups_in_eights(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
+  const bool streaming = fixed > 0 && streams(out, static_cast<std::size_t>(groups) * static_cast<std::size_t>(e.rollouts));
+  if (streaming) groups_by_sums<fixed, ranks, fixed != 0>(e, score, groups, out);
+  else groups_by_sums<fixed, ranks, false>(e, score, groups, out);
+}
+template <bool ranks>
 static void by_sums(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
-  const bool streaming = streams(out, static_cast<std::size_t>(groups) * static_cast<std::size_t>(e.rollouts));
-  if (e.rollouts == 8) return streaming ? groups_by_sums<8, true>(e, score, groups, out) : groups_by_sums<8, false>(e, score, groups, out);
-  if (e.rollouts == 16) return groups_by_sums<16, false>(e, score, groups, out);
-  groups_by_sums<0, false>(e, score, groups, out);
+  if (e.rollouts == 8) return groups_in_eights<8, ranks>(e, score, groups, out);
+  if (e.rollouts == 16) return groups_in_eights<16, ranks>(e, score, groups, out);
+  groups_in_eights<0, ranks>(e, score, groups, out);
 }
 
 typedef std::uint8_t u8x8 __attribute__((vector_size(8)));
@@ -270,8 +329,9 @@ static void whiten(const Whitening& w, float* advantage, const std::uint8_t* mas
 }
 
 static void estimate(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
-  if (!e.ordered) return by_sums(e, score, groups, out);
-  if (e.basis != Basis::level && e.basis != Basis::bit && is_mean(e.centre))
+  if (!e.ordered) return by_sums<false>(e, score, groups, out);
+  if (e.basis == Basis::rank && e.rollouts <= most_ranked) return by_sums<true>(e, score, groups, out);
+  if (e.basis == Basis::reward && is_mean(e.centre))
     return e.rollouts == 8    ? groups_by_members<8>(e, score, groups, out)
            : e.rollouts == 16 ? groups_by_members<16>(e, score, groups, out)
                               : groups_by_members<0>(e, score, groups, out);
