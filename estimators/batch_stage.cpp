@@ -7,6 +7,8 @@ namespace odrpo::ODRPO_ISA {
 
 typedef std::int8_t i8x16 __attribute__((vector_size(16)));
 typedef std::uint8_t u8x16 __attribute__((vector_size(16)));
+typedef float f32x2 __attribute__((vector_size(8)));
+typedef double f64x2 __attribute__((vector_size(16)));
 typedef std::int8_t i8x32 __attribute__((vector_size(32)));
 typedef std::uint8_t u8x32 __attribute__((vector_size(32)));
 constexpr int max_levels = 112;   // 100 levels, rounded up to a multiple of 16
@@ -18,10 +20,10 @@ static inline int members(int rollouts) {
   return fixed > 0 ? fixed : rollouts;
 }
 
-// Element i of the result is the number of members with score >= 16 block + i + 1, for i = 0..15. Scores are below 128.
+// Element i of the result is the number of members with score > from + i, for i = 0..15. Scores are below 128.
 template <int fixed>
-static inline u8x16 count_reach(const std::uint8_t* score, int rollouts, int block) {
-  const i8x16 below = i8x16{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} + static_cast<std::int8_t>(16 * block);
+static inline u8x16 count_reach(const std::uint8_t* score, int rollouts, int from) {
+  const i8x16 below = i8x16{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} + static_cast<std::int8_t>(from);
   u8x16 n = {};
   for (int i = 0; i < members<fixed>(rollouts); ++i) n -= (u8x16)((below - below) + static_cast<std::int8_t>(score[i]) > below);
   return n;
@@ -29,7 +31,7 @@ static inline u8x16 count_reach(const std::uint8_t* score, int rollouts, int blo
 
 // The number of levels that at least `least` members reach: the group's lower or upper median, depending on `least`.
 ODRPO_HD int levels_reached_by(u8x16 reach, int least) {
-  const i8x16 weight = (i8x16)reach >= (i8x16{} + static_cast<std::int8_t>(least));  // counts are at most 16, so the sign does not matter
+  const i8x16 weight = reach >= (u8x16{} + static_cast<std::uint8_t>(least));
 #if defined(__AVX2__)
   return __builtin_popcount(static_cast<unsigned>(_mm_movemask_epi8((__m128i)weight)));
 #else
@@ -37,6 +39,14 @@ ODRPO_HD int levels_reached_by(u8x16 reach, int least) {
   for (int k = 0; k < 16; ++k) n -= weight[k];
   return n;
 #endif
+}
+
+// What 16 levels add to the index of the group's median in EstimatorView::term.
+ODRPO_HD int median_of_block(const EstimatorView& e, u8x16 reach) {
+  int median = 0;
+  if (e.lower_reach > 0) median += levels_reached_by(reach, e.lower_reach);
+  if (e.upper_reach > 0) median += levels_reached_by(reach, e.upper_reach);
+  return median;
 }
 
 // Forms of levels for groups of `fixed` = 8 or 16 members on at most 16 levels. All counts are in one register. The lower and upper half of
@@ -51,10 +61,7 @@ static inline void groups_in_halves(const EstimatorView& e, const std::uint8_t* 
     __builtin_memcpy(reach, &reached, 16);
     const float* term = e.term;
     if (e.class_size > 0) {
-      int median = 0;
-      if (e.lower_reach > 0) median += levels_reached_by(reached, e.lower_reach);
-      if (e.upper_reach > 0) median += levels_reached_by(reached, e.upper_reach);
-      term += static_cast<std::size_t>(median) * e.class_size;
+      term += static_cast<std::size_t>(median_of_block(e, reached)) * e.class_size;
     }
     const auto at = [&](int k) { return group::term_at<true>(term + 2 * k * stride, reach[k - 1]); };
     const auto keep = [&](int k, float sum) { value[k] = sum; };
@@ -75,7 +82,7 @@ template <int fixed>
 static inline void count_scores(const std::uint8_t* score, int rollouts, int levels, std::uint8_t* reached) {
   reached[0] = static_cast<std::uint8_t>(members<fixed>(rollouts));
   for (int block = 0; block < (levels + 1 + 15) / 16; ++block) {
-    const u8x16 counts = count_reach<fixed>(score, rollouts, block);
+    const u8x16 counts = count_reach<fixed>(score, rollouts, 16 * block);
     __builtin_memcpy(reached + 1 + 16 * block, &counts, 16);
   }
 }
@@ -98,6 +105,49 @@ static inline void groups_by_members(const EstimatorView& e, const std::uint8_t*
   const int n = members<fixed>(e.rollouts);
   for (int g = 0; g < groups; ++g, score += n, out += n)
     group::scale<group::WholeNumbers>(e, EachMember<fixed>{score, n}, group::Array<float>{out});
+}
+
+// Forms of levels for groups of any size on any number of levels, as group::sum_at_once. The sums skip levels that all or none reach, which
+// add 0. Eight groups have equally many levels, and take each step together, since a step waits for the one before.
+template <int fixed>
+static inline void groups_by_levels(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
+  const int n = members<fixed>(e.rollouts), stride = n + 1;
+  const int medians = (e.lower_reach > 0) + (e.upper_reach > 0);
+  alignas(16) std::uint8_t reach[8][max_levels + 16];
+  double sum[8][max_levels], centre[8];
+  const float* term[8];
+  int low[8];
+  for (int g = 0; g < groups; g += 8, score += 8 * n, out += 8 * n) {
+    const int some = groups - g < 8 ? groups - g : 8;
+    int width = 1;
+    for (int j = 0; j < some; ++j) {
+      std::uint8_t least = 255, most = 0;
+      for (int i = 0; i < n; ++i) {
+        const std::uint8_t s = score[j * n + i];
+        least = s < least ? s : least;
+        most = s > most ? s : most;
+      }
+      low[j] = least;
+      width = most - least > width ? most - least : width;
+    }
+    for (int j = 0; j < some; ++j) {
+      low[j] = low[j] + width < e.levels ? low[j] : e.levels - width;
+      int median = medians * low[j];
+      for (int k = 0; k < width; k += 16) {
+        const u8x16 reached = count_reach<fixed>(score + j * n, n, low[j] + k);
+        __builtin_memcpy(reach[j] + k, &reached, 16);
+        median += median_of_block(e, reached);
+      }
+      term[j] = e.term + static_cast<std::size_t>(median) * static_cast<std::size_t>(e.class_size) + 2 * low[j] * stride;
+    }
+    for (int j = 0; j < some; ++j) {
+      const auto at = [&](int k) { return group::term_at<true>(term[j] + 2 * k * stride, reach[j][k - 1]); };
+      sum[j][0] = low[j] > 0 ? 0.0 : -0.0;
+      centre[j] = group::running_sums<double>(1, width, at, [&](int k, double x) { sum[j][k] = x; });
+    }
+    for (int j = 0; j < some; ++j)
+      for (int i = 0; i < n; ++i) out[j * n + i] = static_cast<float>(sum[j][score[j * n + i] - low[j]] - centre[j]);
+  }
 }
 
 // Any form, for groups of any size: computes the advantage of every score from the counts, then looks up each member's.
@@ -335,7 +385,11 @@ static void estimate(const EstimatorView& e, const std::uint8_t* score, int grou
     return e.rollouts == 8    ? groups_by_members<8>(e, score, groups, out)
            : e.rollouts == 16 ? groups_by_members<16>(e, score, groups, out)
                               : groups_by_members<0>(e, score, groups, out);
-  if (e.basis != Basis::level || !group::in_halves(e)) return by_counts(e, score, groups, out);
+  if (e.basis != Basis::level) return by_counts(e, score, groups, out);
+  if (!group::in_halves(e))
+    return e.rollouts == 8    ? groups_by_levels<8>(e, score, groups, out)
+           : e.rollouts == 16 ? groups_by_levels<16>(e, score, groups, out)
+                              : groups_by_levels<0>(e, score, groups, out);
   return e.rollouts == 8 ? groups_in_halves<8>(e, score, groups, out) : groups_in_halves<16>(e, score, groups, out);
 }
 
