@@ -8,6 +8,7 @@ namespace odrpo::ODRPO_ISA {
 typedef std::int8_t i8x16 __attribute__((vector_size(16)));
 typedef std::uint8_t u8x16 __attribute__((vector_size(16)));
 typedef float f32x2 __attribute__((vector_size(8)));
+typedef float f32x4 __attribute__((vector_size(16)));
 typedef double f64x2 __attribute__((vector_size(16)));
 typedef std::int8_t i8x32 __attribute__((vector_size(32)));
 typedef std::uint8_t u8x32 __attribute__((vector_size(32)));
@@ -113,7 +114,7 @@ template <int fixed>
 static inline void groups_by_levels(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
   const int n = members<fixed>(e.rollouts), stride = n + 1;
   const int medians = (e.lower_reach > 0) + (e.upper_reach > 0);
-  alignas(16) std::uint8_t reach[8][max_levels + 16];
+  std::uint8_t reach[8][max_levels + 16];
   double sum[8][max_levels], centre[8];
   const float* term[8];
   int low[8];
@@ -135,18 +136,34 @@ static inline void groups_by_levels(const EstimatorView& e, const std::uint8_t* 
       int median = medians * low[j];
       for (int k = 0; k < width; k += 16) {
         const u8x16 reached = count_reach<fixed>(score + j * n, n, low[j] + k);
-        __builtin_memcpy(reach[j] + k, &reached, 16);
+        __builtin_memcpy(reach[j] + low[j] + k, &reached, 16);
         median += median_of_block(e, reached);
       }
-      term[j] = e.term + static_cast<std::size_t>(median) * static_cast<std::size_t>(e.class_size) + 2 * low[j] * stride;
+      term[j] = e.term + static_cast<std::size_t>(median) * static_cast<std::size_t>(e.class_size);
     }
     for (int j = 0; j < some; ++j) {
-      const auto at = [&](int k) { return group::term_at<true>(term[j] + 2 * k * stride, reach[j][k - 1]); };
-      sum[j][0] = low[j] > 0 ? 0.0 : -0.0;
-      centre[j] = group::running_sums<double>(1, width, at, [&](int k, double x) { sum[j][k] = x; });
+      const float* level = term[j] + 2 * low[j] * stride;
+      sum[j][low[j]] = low[j] > 0 ? 0.0 : -0.0;
+      f64x2 sums = {};  // both sums of group::running_sums
+      for (int k = low[j]; k < low[j] + width; ++k) {
+        f32x2 both;
+        __builtin_memcpy(&both, (level += 2 * stride) + 2 * std::size_t{reach[j][k]}, 8);
+        sums += __builtin_convertvector(both, f64x2);
+        sum[j][k + 1] = sums[0];
+      }
+      centre[j] = sums[1];
     }
-    for (int j = 0; j < some; ++j)
-      for (int i = 0; i < n; ++i) out[j * n + i] = static_cast<float>(sum[j][score[j * n + i] - low[j]] - centre[j]);
+    for (int j = 0; j < some; ++j) {
+      const std::uint8_t* s = score + j * n;
+      float* a = out + j * n;
+      int i = 0;
+      for (; i + 4 <= n; i += 4) {
+        const f64x4 reached = {sum[j][s[i]], sum[j][s[i + 1]], sum[j][s[i + 2]], sum[j][s[i + 3]]};
+        const f32x4 four = __builtin_convertvector(reached - centre[j], f32x4);
+        __builtin_memcpy(a + i, &four, 16);
+      }
+      for (; i < n; ++i) a[i] = static_cast<float>(sum[j][s[i]] - centre[j]);
+    }
   }
 }
 
