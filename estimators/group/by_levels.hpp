@@ -23,9 +23,11 @@ static inline u8x16 count_reach(const std::uint8_t* score, int rollouts, int fro
   return n;
 }
 
-// The number of levels that at least `least` members reach: the group's lower or upper median, depending on `least`.
-ODRPO_HD int levels_reached_by(u8x16 reach, int least) {
-  const i8x16 weight = reach >= (u8x16{} + static_cast<std::uint8_t>(least));
+// The number of levels that at least `least` members reach: the group's lower or upper median, depending on `least`. Counts is u8x16, or i8x16,
+// which compares faster, for groups of fewer than 128.
+template <class Counts>
+static inline int levels_reached_by(Counts reach, int least) {
+  const i8x16 weight = reach >= (Counts)(u8x16{} + static_cast<std::uint8_t>(least));
 #if defined(__AVX2__)
   return __builtin_popcount(static_cast<unsigned>(_mm_movemask_epi8((__m128i)weight)));
 #else
@@ -36,7 +38,8 @@ ODRPO_HD int levels_reached_by(u8x16 reach, int least) {
 }
 
 // What 16 levels add to the index of the group's median in EstimatorView::term.
-ODRPO_HD int median_of_block(const EstimatorView& e, u8x16 reach) {
+template <class Counts>
+static inline int median_of_block(const EstimatorView& e, Counts reach) {
   int median = 0;
   if (e.lower_reach > 0) median += levels_reached_by(reach, e.lower_reach);
   if (e.upper_reach > 0) median += levels_reached_by(reach, e.upper_reach);
@@ -54,7 +57,7 @@ static inline void groups_in_halves(const EstimatorView& e, const std::uint8_t* 
     const u8x16 reached = count_reach<fixed>(score, fixed, 0);
     __builtin_memcpy(reach, &reached, 16);
     const float* term = e.term;
-    if (e.class_size > 0) term += static_cast<std::size_t>(median_of_block(e, reached)) * e.class_size;
+    if (e.class_size > 0) term += static_cast<std::size_t>(median_of_block(e, (i8x16)reached)) * e.class_size;
     const auto at = [&](int k) { return group::term_at<true>(term + 2 * k * stride, reach[k - 1]); };
     const auto keep = [&](int k, float sum) { value[k] = sum; };
     value[0] = 0;
