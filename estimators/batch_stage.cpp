@@ -1,78 +1,18 @@
 // Computes advantages of batches of groups of integer scores by estimators/group/group.hpp, faster for usual group sizes. Whitens batches.
 #include "estimators/batch.hpp"
+#include "estimators/group/by_levels.hpp"
+#include "estimators/group/by_sums.hpp"
 #include "estimators/group/group.hpp"
 #include "kernels/simd.hpp"
 
 namespace odrpo::ODRPO_ISA {
-
-typedef std::int8_t i8x16 __attribute__((vector_size(16)));
-typedef std::uint8_t u8x16 __attribute__((vector_size(16)));
-constexpr int max_levels = 112;  // 100 levels, rounded up to a multiple of 16
-
-// The size of a group: the constant `fixed` for the usual sizes, else `rollouts` (`fixed` = 0).
-template <int fixed>
-static inline int members(int rollouts) {
-  return fixed > 0 ? fixed : rollouts;
-}
-
-// Element i of the result is the number of members with score >= 16 block + i + 1, for i = 0..15. Scores are below 128.
-template <int fixed>
-static inline u8x16 count_reach(const std::uint8_t* score, int rollouts, int block) {
-  const i8x16 below = i8x16{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} + static_cast<std::int8_t>(16 * block);
-  u8x16 n = {};
-  for (int i = 0; i < members<fixed>(rollouts); ++i) n -= (u8x16)((below - below) + static_cast<std::int8_t>(score[i]) > below);
-  return n;
-}
-
-// The number of levels that at least `least` members reach: the group's lower or upper median, depending on `least`.
-ODRPO_HD int levels_reached_by(u8x16 reach, int least) {
-  const i8x16 weight = (i8x16)reach >= (i8x16{} + static_cast<std::int8_t>(least));  // counts are at most 16, so the sign does not matter
-#if defined(__AVX2__)
-  return __builtin_popcount(static_cast<unsigned>(_mm_movemask_epi8((__m128i)weight)));
-#else
-  int n = 0;
-  for (int k = 0; k < 16; ++k) n -= weight[k];
-  return n;
-#endif
-}
-
-// Forms of levels for groups of `fixed` = 8 or 16 members on at most 16 levels. All counts are in one register. The lower and upper half of
-// the levels are summed in float, and added for eight members at a time. group::sum_halves computes the same for one group.
-template <int fixed>
-static inline void groups_in_halves(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
-  const int levels = e.levels, middle = levels / 2, stride = fixed + 1;
-  alignas(16) std::uint8_t reach[16];
-  float value[17];
-  for (int g = 0; g < groups; ++g, score += fixed, out += fixed) {
-    const u8x16 reached = count_reach<fixed>(score, fixed, 0);
-    __builtin_memcpy(reach, &reached, 16);
-    const float* term = e.term;
-    if (e.class_size > 0) {
-      int median = 0;
-      if (e.lower_reach > 0) median += levels_reached_by(reached, e.lower_reach);
-      if (e.upper_reach > 0) median += levels_reached_by(reached, e.upper_reach);
-      term += static_cast<std::size_t>(median) * e.class_size;
-    }
-    const auto at = [&](int k) { return group::term_at<true>(term + 2 * k * stride, reach[k - 1]); };
-    const auto keep = [&](int k, float sum) { value[k] = sum; };
-    value[0] = 0;
-    const float below = group::running_sums<float>(1, middle, at, keep), low = value[middle];
-    const float above = group::running_sums<float>(middle + 1, levels, at, keep);
-    ODRPO_UNROLL
-    for (int i = 0; i < fixed; i += 8) {
-      const i32x8 upper = load_bytes(score + i) > middle;
-      const f32x8 own = gather(value, score + i, 8, 0.0f) - (upper ? splat(above) : splat(below));
-      store(out + i, own + (upper ? splat(low - below) : splat(0.0f - above)));
-    }
-  }
-}
 
 // Sets reached[k] to the number of members with score >= k, for k = 0..levels + 1.
 template <int fixed>
 static inline void count_scores(const std::uint8_t* score, int rollouts, int levels, std::uint8_t* reached) {
   reached[0] = static_cast<std::uint8_t>(members<fixed>(rollouts));
   for (int block = 0; block < (levels + 1 + 15) / 16; ++block) {
-    const u8x16 counts = count_reach<fixed>(score, rollouts, block);
+    const u8x16 counts = count_reach<fixed>(score, rollouts, 16 * block);
     __builtin_memcpy(reached + 1 + 16 * block, &counts, 16);
   }
 }
@@ -81,24 +21,20 @@ static inline void count_scores(const std::uint8_t* score, int rollouts, int lev
 // fewer, and their number is a compile-time constant for usual sizes.
 template <int fixed>
 struct EachMember {
-  const std::uint8_t *score, *reached;
+  const std::uint8_t* score;
   int rollouts;
   constexpr int first() const { return 0; }
   constexpr int end() const { return fixed > 0 ? fixed : rollouts; }
   constexpr int next(int i) const { return i + 1; }
   constexpr int value(int i) const { return score[i]; }
   constexpr int reach(int i) const { return end() - i; }
-  constexpr int twice_rank(int i, int) const { return 2 * end() - reached[score[i]] - reached[score[i] + 1]; }
 };
-// Forms of ranks, and forms that divide by the deviation of the other members or by distances.
+// Forms that divide by the deviation of the other members or by distances.
 template <int fixed>
 static inline void groups_by_members(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
   const int n = members<fixed>(e.rollouts);
-  std::uint8_t reached[max_levels + 17];
-  for (int g = 0; g < groups; ++g, score += n, out += n) {
-    if (e.basis == Basis::rank) count_scores<fixed>(score, n, e.levels, reached);
-    group::scale<group::WholeNumbers>(e, EachMember<fixed>{score, reached, n}, group::Array<float>{out});
-  }
+  for (int g = 0; g < groups; ++g, score += n, out += n)
+    group::scale<group::WholeNumbers>(e, EachMember<fixed>{score, n}, group::Array<float>{out});
 }
 
 // Any form, for groups of any size: computes the advantage of every score from the counts, then looks up each member's.
@@ -111,76 +47,6 @@ static void by_counts(const EstimatorView& e, const std::uint8_t* score, int gro
     group::estimate<group::WholeNumbers>(e, group::Scores{reached, e.levels}, group::Array<float>{value});
     for (int i = 0; i < n; ++i) out[i] = value[score[i]];
   }
-}
-
-// Forms that need only sums over the group: exact integer sums, and group::factor() for eight groups at once.
-
-// The number types of group::factor() for eight groups, one per lane of a vector.
-struct EightGroups {
-  using I = i32x8;
-  using Wide = i32x8;
-  using F = f32x8;
-  using Scalar = float;
-  static constexpr bool exact = true;
-  ODRPO_HD F real(I x) { return __builtin_convertvector(x, F); }
-  ODRPO_HD F all(Scalar x) { return splat(x); }
-  ODRPO_HD F sqrt(F x) { return ODRPO_ISA::sqrt(x); }
-  ODRPO_HD F choose(I which, F x, F y) { return which ? x : y; }
-};
-
-// Sets a[n] to the advantages of a group of n: (n score - sum) inverse.
-template <int fixed, bool streaming>
-static inline void centre_and_scale(const std::uint8_t* s, int rollouts, std::int32_t sum, float inverse, float* a) {
-  const int n = members<fixed>(rollouts);
-  int i = 0;
-  ODRPO_UNROLL
-  for (; i + 8 <= n; i += 8) {
-    const f32x8 v = __builtin_convertvector(n * load_bytes(s + i) - sum, f32x8) * inverse;
-    if (streaming) store_streaming(a + i, v);
-    else store(a + i, v);
-  }
-  for (; i < n; ++i) a[i] = static_cast<float>(n * s[i] - sum) * inverse;
-}
-
-template <int fixed, bool streaming>
-static inline void groups_by_sums(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
-  const int n = members<fixed>(e.rollouts);
-  const std::size_t block = 8 * static_cast<std::size_t>(n);
-  for (int g = 0; g < groups; g += 8, score += block, out += block) {
-    const int some = groups - g < 8 ? groups - g : 8;
-    alignas(32) std::int32_t sum[8] = {};
-    alignas(32) float inverse[8];
-    i32x8 sums, squares = {};
-    if (fixed == 8 && some == 8) {
-      sum_groups(score, sums, squares);
-    } else {
-      std::int32_t square[8] = {};
-      for (int j = 0; j < some; ++j)
-        for (int i = 0; i < n; ++i) {
-          const std::int32_t s = score[j * n + i];
-          sum[j] += s;
-          square[j] += s * s;
-        }
-      sums = load(sum);
-      squares = load(square);
-    }
-    store(sum, sums);
-    store(inverse, group::factor<EightGroups>(e, n, sums - e.shift * n, n * squares - sums * sums, i32x8{}));
-    if (some == 8) {
-      ODRPO_UNROLL
-      for (int j = 0; j < 8; ++j) centre_and_scale<fixed, streaming>(score + j * n, n, sum[j], inverse[j], out + j * n);
-    } else {
-      for (int j = 0; j < some; ++j) centre_and_scale<fixed, false>(score + j * n, n, sum[j], inverse[j], out + j * n);
-    }
-  }
-  if (streaming) end_streaming();
-}
-
-static void by_sums(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
-  const bool streaming = streams(out, static_cast<std::size_t>(groups) * static_cast<std::size_t>(e.rollouts));
-  if (e.rollouts == 8) return streaming ? groups_by_sums<8, true>(e, score, groups, out) : groups_by_sums<8, false>(e, score, groups, out);
-  if (e.rollouts == 16) return groups_by_sums<16, false>(e, score, groups, out);
-  groups_by_sums<0, false>(e, score, groups, out);
 }
 
 typedef std::uint8_t u8x8 __attribute__((vector_size(8)));
@@ -270,12 +136,17 @@ static void whiten(const Whitening& w, float* advantage, const std::uint8_t* mas
 }
 
 static void estimate(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
-  if (!e.ordered) return by_sums(e, score, groups, out);
-  if (e.basis != Basis::level && e.basis != Basis::bit && is_mean(e.centre))
+  if (!e.ordered) return by_sums<false>(e, score, groups, out);
+  if (e.basis == Basis::rank && e.rollouts <= most_ranked) return by_sums<true>(e, score, groups, out);
+  if (e.basis == Basis::reward && is_mean(e.centre))
     return e.rollouts == 8    ? groups_by_members<8>(e, score, groups, out)
            : e.rollouts == 16 ? groups_by_members<16>(e, score, groups, out)
                               : groups_by_members<0>(e, score, groups, out);
-  if (e.basis != Basis::level || !group::in_halves(e)) return by_counts(e, score, groups, out);
+  if (e.basis != Basis::level) return by_counts(e, score, groups, out);
+  if (!group::in_halves(e))
+    return e.rollouts == 8    ? groups_by_levels<8>(e, score, groups, out)
+           : e.rollouts == 16 ? groups_by_levels<16>(e, score, groups, out)
+                              : groups_by_levels<0>(e, score, groups, out);
   return e.rollouts == 8 ? groups_in_halves<8>(e, score, groups, out) : groups_in_halves<16>(e, score, groups, out);
 }
 

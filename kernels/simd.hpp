@@ -114,6 +114,10 @@ ODRPO_HD f32x8 lookup(f32x8 v, i32x8 at) {
 #endif
 }
 
+/// The sums of neighbouring lanes: of the four pairs of `a`, then of those of `b`.
+ODRPO_HD i32x8 add_pairs(i32x8 a, i32x8 b) {
+  return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14) + __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
+}
 /// Lane g of `sum` and `squares` becomes the sum of the 8 scores of group g and of their squares; eight groups, scores up to 127.
 ODRPO_HD void sum_groups(const std::uint8_t* score, i32x8& sum, i32x8& squares) {
 #if defined(__AVX2__)
@@ -121,8 +125,7 @@ ODRPO_HD void sum_groups(const std::uint8_t* score, i32x8& sum, i32x8& squares) 
   const __m256i sa = _mm256_sad_epu8(a, zero), sb = _mm256_sad_epu8(b, zero), ones = _mm256_set1_epi16(1);
   const __m256i qa = _mm256_madd_epi16(_mm256_maddubs_epi16(a, a), ones), qb = _mm256_madd_epi16(_mm256_maddubs_epi16(b, b), ones);
   sum = __builtin_shufflevector((i32x8)sa, (i32x8)sb, 0, 2, 4, 6, 8, 10, 12, 14);
-  squares = __builtin_shufflevector((i32x8)qa, (i32x8)qb, 0, 2, 4, 6, 8, 10, 12, 14) +
-            __builtin_shufflevector((i32x8)qa, (i32x8)qb, 1, 3, 5, 7, 9, 11, 13, 15);
+  squares = add_pairs((i32x8)qa, (i32x8)qb);
 #else
   for (int g = 0; g < 8; ++g) {
     std::int32_t s = 0, q = 0;

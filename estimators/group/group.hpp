@@ -104,17 +104,27 @@ struct Deviations {
   }
 };
 
-/// factor() for the divisors that no vector of groups has: sums of distances, and those of ranks. `d` has doubled ranks, so it has half of
-/// quarter_range() and twice eps.
+/// factor() for the divisors that only ranks have; `spread` is that of doubled ranks, so it has half of quarter_range() and twice eps.
+template <class N>
+ODRPO_HD typename N::F factor_of_ranks(const EstimatorView& e, int n, typename N::Wide spread) {
+  using Scalar = typename N::Scalar;
+  const Scalar members = static_cast<Scalar>(n), one = 1;
+  typename N::F inverse = N::all(2 * one / (members * (members - one)));
+  if (e.divisor == Divisor::place_deviation) {
+    const typename N::F sigma = N::sqrt(N::real(spread) / static_cast<Scalar>(n * (n - e.ddof)));
+    inverse = one / (members * (sigma + (members - one) * static_cast<Scalar>(e.eps)));
+  }
+  return N::choose(spread > 0, inverse, N::all(0));
+}
+/// factor() for the divisors that it has not: sums of distances, and those of ranks.
 template <class N, bool ranks, class Group>
 ODRPO_HD typename N::F factor_of_one(const EstimatorView& e, const Group& g, const Deviations<N, Group, ranks>& d) {
-  using F = typename N::F;
-  const F n = static_cast<F>(d.n), eps = static_cast<F>(e.eps);
-  if (!(d.spread > 0)) return 0;
   if constexpr (ranks) {
-    if (e.divisor == Divisor::quarter_range) return F(2) / (n * (n - 1));
-    return F(1) / (n * (N::sqrt(N::real(d.spread) / static_cast<F>(d.n * (d.n - e.ddof))) + (n - 1) * eps));
+    return factor_of_ranks<N>(e, d.n, d.spread);
   } else {
+    using F = typename N::F;
+    if (!(d.spread > 0)) return 0;
+    const F n = static_cast<F>(d.n), eps = static_cast<F>(e.eps);
     typename N::I total = 0;
     for (int i = g.first(), to; i < g.end(); i = to) {
       to = g.next(i);

@@ -186,7 +186,7 @@ ODRPO_HD int members_with(std::uint64_t fields, int b) { return static_cast<int>
 /// train/batched/run_layout.cpp refuses runs that would need it. has_rare_forms: forms of other centres and divisors than means and deviations,
 /// on the host only. has_bits: odrpo-bitwise, on devices of groups of integer scores.
 template <class Group>
-inline constexpr bool has_rare_forms = std::is_same_v<Group, Sorted<const double*>> || requires(Group g) { g.reached; };
+inline constexpr bool has_rare_forms = std::is_same_v<Group, Sorted<const double*>> || requires(Group g) { g.reached; } || requires(Group g) { g.score; };
 template <class N, class Group>
 inline constexpr bool has_bits = N::exact || has_rare_forms<Group>;
 

@@ -1,4 +1,4 @@
-// Every estimator's batch form at (G=8, K=10) and (G=16, K=5), for 64 and for a million groups; with gaps, of reals, nemo's; whitening.
+// Every estimator's batch form at (G=8, K=10) and (G=16, K=5), for 64 and for a million groups; of more levels than tables have; with gaps, of reals, nemo's; whitening.
 #include <fmt/format.h>
 
 #include <memory>
@@ -140,6 +140,11 @@ void add_estimators(Catalogue& catalogue) {
                                            rollouts, groups, tabulated));
           }
   }
+  for (const char* word : {"rank-grpo", "odrpo-gini-median(grpo)"})
+    for (auto [rollouts, levels] : {std::pair{8, 20}, {8, 100}, {16, 20}})
+      for (int groups : {64, 500'000})
+        catalogue.push_back(advantages(fmt::format("advantage_wide/{}/G{}/K{}/groups{}", word, rollouts, levels, groups), *parse_estimator(word),
+                                       levels, rollouts, groups, false));
   for (const char* word : {"grpo", "odrpo-gini(grpo)"}) {
     EstimatorConfig config = *parse_estimator(word);
     config.compat = Compat::nemo;
