@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -10,6 +11,17 @@
 #include "estimators/posterior/posterior.hpp"
 
 namespace odrpo {
+
+/// Begins memory at a cache line, so that a tile of 16 floats is one.
+template <class T>
+struct LineAllocator {
+  using value_type = T;
+  static constexpr std::align_val_t line{64};
+  T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), line)); }
+  void deallocate(T* p, std::size_t) { ::operator delete(p, line); }
+  bool operator==(const LineAllocator&) const = default;
+};
+using LineFloats = std::vector<float, LineAllocator<float>>;
 
 /// The tables of PosteriorScores in float. E[quality | score, state] is stored as its difference from a quality near it, centre[state], so that
 /// differences between values keep their digits, and values of scores that tell nothing are equal.
@@ -35,10 +47,10 @@ class FloatScores {
   int members_;
   bool squares_;
   std::vector<int> exponents_;  ///< 1, 2, 3, 4, 8, 12, 16, 32, … up to the members
-  std::vector<float> tables_;   ///< [scores][tiles][tables][16]
-  std::vector<float> powers_;   ///< [scores][exponents][tiles][16]
-  std::vector<float> highest_;  ///< [scores][exponents][bounds()]
-  std::vector<float> centre_;   ///< [tiles][16]
+  LineFloats tables_;   ///< [scores][tiles][tables][16]
+  LineFloats powers_;   ///< [scores][exponents][tiles][16]
+  LineFloats highest_;  ///< [scores][exponents][bounds()]
+  LineFloats centre_;   ///< [tiles][16]
 };
 
 /// Computes posterior scores of batches of groups. Groups with the same scores are computed once.
@@ -72,7 +84,7 @@ class PosteriorGroups {
   const FloatStages* stages_;
   PosteriorGroup exact_;
   // of a batch
-  std::vector<float> prior_, highest_prior_, weight_sum_;
+  LineFloats prior_, highest_prior_, weight_sum_;
   std::vector<Group> group_;
   std::vector<ScoreCount> count_;  ///< of all groups
   // of a group
@@ -80,7 +92,7 @@ class PosteriorGroups {
   std::vector<double> of_score_;   ///< [scores] values of the scores that the group has
   std::vector<FloatFactor> factor_;
   std::vector<FloatPower> power_;
-  std::vector<float> bound_, weight_, expected_, lanes_;
+  LineFloats bound_, weight_, expected_, lanes_;
   std::vector<double> value_;
   std::vector<std::uint32_t> tile_;
 };

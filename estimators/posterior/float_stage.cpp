@@ -74,7 +74,10 @@ static FloatSums sums_of(const FloatPrior& prior, std::span<const FloatFactor> f
                          float more_own, float* expected, float* lanes) {
   constexpr std::size_t stride = (squares ? float_tables : table_square) * tile_states;
   const std::size_t scores = known > 0 ? known : factors.size();
-  const float reference = prior.centre[tiles[tiles.size() / 2] * tile_states];
+  std::size_t likely = 0;  // a state in the middle of a tile, heavy enough to be near the group's quality
+  for (std::size_t t = 1; t < tiles.size(); ++t)
+    if (weight[t * tile_states + half] > weight[likely * tile_states + half]) likely = t;
+  const float reference = prior.centre[tiles[likely] * tile_states + half];
   f32x8 sum[known > 0 ? known : 1];
   for (std::size_t k = 0; k < scores; ++k) {
     if constexpr (known > 0) sum[k] = splat(0);
