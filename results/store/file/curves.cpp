@@ -52,8 +52,10 @@ void Reader::open_world(Sheets sheet, const std::string& env, hid_t group) {
     if (is_seconds) {
       source->expect({n, m, stage_count});
       world.seconds = std::move(source);
+      opened_[world.path + name] = world.seconds.get();
     } else {
       source->expect({n, m});
+      opened_[world.path + name] = source.get();
       world.values.emplace_back(name, std::move(source));
     }
   }
@@ -71,6 +73,7 @@ void Reader::open_seconds(const std::string& env, hid_t group) {
     if (!is_of_sheet(sheet_kinds[sheet_curves], name)) throw Hdf5Error("'" + name + "' is no time of world '" + env + "'");
   of->seconds = std::make_unique<Source>(group, seconds_name);
   of->seconds->expect({here.rows.size(), here.places.size(), stage_count});
+  opened_[std::string(seconds_name) + "/" + env + "/" + seconds_name] = of->seconds.get();
   budget_.give_back((here.rows.size() + here.places.size()) * sizeof(std::int32_t));
 }
 

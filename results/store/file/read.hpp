@@ -159,6 +159,7 @@ class Reader {
   std::map<std::string, std::string> sums_;            ///< checksum of every data set, by path
   std::vector<std::unique_ptr<Source>> columns_;       ///< in the order of head_.all
   std::vector<World> worlds_;
+  std::map<std::string, const Source*> opened_;        ///< data sets of worlds_, by path
   bool worlds_open_ = false;
 };
 
@@ -178,5 +179,8 @@ std::string contradiction_in(const RunRecord& run);
 
 /// Returns why a curve (evaluation, column of rollouts) of this name cannot have these values; "" if it can. NaN means undefined.
 std::string contradiction_in(Sheets sheet, const std::string& curve, std::span<const double> values);
+
+/// Returns why a record that anybody may have made cannot be a run: its words, its values, or its curves; "" if it can.
+std::string fault_of(const RunRecord& run);
 
 }  // namespace odrpo::store
