@@ -117,8 +117,15 @@ void SuiteCall::commit_as_they_come(WorkerPool& pool, const Workload& workload, 
     count_finished(waiting, counted);
     const bool due = Clock::now() - last_commit >= period || bytes >= settings_.commit_bytes || !working || stop_;
     if (due && !waiting.empty()) {
-      const std::string shard = folder_.commit(waiting);
-      tally.committed += waiting.size();
+      // a suite that ends before its first commit is due needs no shard: its output is made at once
+      const bool soon = !hooks.committed && !stop_ && tally.committed == 0 && Clock::now() - last_commit < period && tally.resumed + waiting.size() == tally.total;
+      std::string shard;
+      if (soon) {
+        folder_.hold(waiting);
+      } else {
+        shard = folder_.commit(waiting);
+        tally.committed += waiting.size();
+      }
       tally.saved += static_cast<std::size_t>(
           std::count_if(waiting.begin(), waiting.end(), [](const RunRecord& r) { return r.status != RunStatus::failed; }));
       if (hooks.committed) hooks.committed(waiting, shard);
@@ -183,7 +190,7 @@ void assemble_or_train_again(SuiteCall& call, const Suite& suite, const RunSetti
     if (times == most_assemblies)
       throw Failure(Exit::bad_input, "finished runs are damaged on the disk again and again: " + folder.notes().back());
     try {
-      report.digest = folder.assemble();  // empty when a committed run turned out damaged: it must be trained again
+      report.digest = folder.assemble(settings.columns, &report.table);  // empty when a committed run turned out damaged: it must be trained again
     } catch (const Failure& failure) {
       if (failure.code != Exit::stopped) throw;
       report.stopped = true;  // all runs are saved, the output is not made
