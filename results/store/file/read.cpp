@@ -15,6 +15,7 @@ namespace {
 constexpr const char* text_columns[] = {"id", "env", "rater", "policy", "estimator", "status", "error", "key"};
 constexpr const char* number_columns[] = {"votes", "seed", "step_time_median"};
 
+constexpr std::size_t most_kept = 1000;  // data sets that stay open
 constexpr std::size_t longest_word = 4096, longest_id = 65536;
 
 /// Refuses control characters and very long texts, since names are printed on terminals and in tables.
@@ -119,6 +120,13 @@ void Reader::read_provenance(hid_t root) {
   if (const std::string* version = head_.provenance_text("version")) head_.version = *version;
 }
 
+std::shared_ptr<Source> Reader::open(hid_t group, const std::string& folder, const std::string& name) {
+  if (const auto kept = kept_.find(folder + name); kept != kept_.end()) return kept->second;
+  auto source = std::make_shared<Source>(group, name);
+  if (kept_.size() < most_kept) kept_.emplace(folder + name, source);
+  return source;
+}
+
 void Reader::check_root_sum(hid_t root) {
   RootSum sum;
   for (const char* name : checked_texts) sum.attribute(name, text_attribute(root, name));
@@ -138,7 +146,8 @@ void Reader::check_root_sum(hid_t root) {
   const Hid provenance = open_group(root, "provenance");
   for (const std::string& name : link_names(provenance, "provenance")) add(Source(provenance, name), "provenance/");
   each_world([&](const std::string& kind, const std::string& env, const Hid& world) {
-    for (const std::string& name : link_names(world, env)) add(Source(world, name), kind + "/" + env + "/");
+    const std::string folder = kind + "/" + env + "/";
+    for (const std::string& name : link_names(world, env)) add(*open(world, folder, name), folder);
   });
   if (sum.hex() != text_attribute(root, root_sum_name)) throw Hdf5Error("its attributes, columns and checksums do not belong together");
   check_sum(scale, "run");
@@ -211,12 +220,8 @@ void Reader::check_contents() {
   for (const auto& source : columns_) check_sum(*source, source->name());
   open_worlds();
   each_world([&](const std::string& kind, const std::string& env, const Hid& world) {
-    for (const std::string& name : link_names(world, env)) {
-      const std::string path = kind + "/" + env + "/" + name;
-      const auto open = opened_.find(path);  // its chunks stay in HDF5's cache, where digest() finds them
-      if (open != opened_.end()) check_sum(*open->second, path);
-      else check_sum(Source(world, name), path);
-    }
+    const std::string folder = kind + "/" + env + "/";
+    for (const std::string& name : link_names(world, env)) check_sum(*open(world, folder, name), folder + name);
   });
 }
 
