@@ -21,7 +21,7 @@ struct Tally {
   std::size_t resumed = 0;    ///< runs that an earlier call had committed
   std::size_t trained = 0;    ///< runs finished by this call, failed ones included
   std::size_t failed = 0;     ///< runs of `trained` that failed
-  std::size_t committed = 0;  ///< runs of `trained` that are on disk
+  std::size_t committed = 0;  ///< runs of `trained` that are on disk, or in memory for the output that is made at once
   std::size_t saved = 0;      ///< runs on disk that did not fail, including those of earlier calls
   double elapsed = 0;         ///< seconds since the training began
   Work work;                  ///< steps and estimated seconds, including those of runs in progress

@@ -118,14 +118,12 @@ void SuiteCall::commit_as_they_come(WorkerPool& pool, const Workload& workload, 
     const bool due = Clock::now() - last_commit >= period || bytes >= settings_.commit_bytes || !working || stop_;
     if (due && !waiting.empty()) {
       // a suite that ends before its first commit is due needs no shard: its output is made at once
-      const bool soon = !hooks.committed && !stop_ && tally.committed == 0 && Clock::now() - last_commit < period && tally.resumed + waiting.size() == tally.total;
+      const bool soon = !hooks.committed && !stop_ && tally.committed == 0 && Clock::now() - last_commit < period &&
+                        tally.resumed + waiting.size() == tally.total;
       std::string shard;
-      if (soon) {
-        folder_.hold(waiting);
-      } else {
-        shard = folder_.commit(waiting);
-        tally.committed += waiting.size();
-      }
+      if (soon) folder_.hold(waiting);
+      else shard = folder_.commit(waiting);
+      tally.committed += waiting.size();
       tally.saved += static_cast<std::size_t>(
           std::count_if(waiting.begin(), waiting.end(), [](const RunRecord& r) { return r.status != RunStatus::failed; }));
       if (hooks.committed) hooks.committed(waiting, shard);

@@ -236,10 +236,18 @@ UntrustedFile open_untrusted(const Folder& folder, const std::string& name, cons
 
 void in_child(const UntrustedFile& file, const ReadLimits& limits, std::size_t memory,
               const std::function<void(Reader&, const Send&)>& read, const std::function<void(std::string_view frame)>& receive) {
+  std::string image;  // HDF5 may crash when a read fails, so in this process it reads memory
+  if (limits.here) {
+    image.resize(file.size());
+    const ssize_t count = read_some(file.file, image.data(), image.size(), 0);
+    if (count < 0) fail_io("read", file.path, static_cast<int>(-count));
+    image.resize(static_cast<std::size_t>(count));
+  }
   const auto work = [&](const Send& to) {
     Bytes bytes;
-    bytes.file = &file.file;
-    bytes.size = file.size();
+    bytes.image = image;
+    if (!limits.here) bytes.file = &file.file;
+    bytes.size = limits.here ? image.size() : file.size();
     with_reader(bytes, file.path, memory, [&](Reader& reader) { read(reader, to); });
   };
   try {
