@@ -106,7 +106,7 @@ class WorkFolder {
   /// except those of failed runs that may still continue (may_go_on() in work_folder.hpp). Returns the shard's name, or "" if `runs` is
   /// empty. Failure `io`, also if somebody removed the folder.
   std::string commit(std::span<const RunRecord> runs);
-  /// Keeps these runs in memory for assemble(), which must follow at once. If it fails, it commits them.
+  /// Keeps these runs in memory for assemble(), which must follow at once. If that fails, the caller commits them.
   void hold(std::span<const RunRecord> runs);
   /// Says in the folder whose it is, as the first commit() or save_checkpoint() does. Call it before a member joins. Failure `io`.
   void sign() const;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 
 #include "config/plan/run_grid.hpp"
 #include "config/spec.hpp"
@@ -121,8 +122,12 @@ void SuiteCall::commit_as_they_come(WorkerPool& pool, const Workload& workload, 
       const bool soon = !hooks.committed && !stop_ && tally.committed == 0 && Clock::now() - last_commit < period &&
                         tally.resumed + waiting.size() == tally.total;
       std::string shard;
-      if (soon) folder_.hold(waiting);
-      else shard = folder_.commit(waiting);
+      if (soon) {
+        folder_.hold(waiting);
+        held_ = waiting;
+      } else {
+        shard = folder_.commit(waiting);
+      }
       tally.committed += waiting.size();
       tally.saved += static_cast<std::size_t>(
           std::count_if(waiting.begin(), waiting.end(), [](const RunRecord& r) { return r.status != RunStatus::failed; }));
@@ -168,6 +173,16 @@ std::optional<Failure> SuiteCall::train(Schedule rest, Workload& workload, std::
   return failure;
 }
 
+void SuiteCall::commit_held() {
+  if (held_.empty()) return;
+  try {
+    folder_.commit(held_);
+  } catch (const Failure& failure) {
+    report.saved = tally.resumed;
+    throw with_saved_runs(failure, report, settings_);
+  }
+}
+
 bool train_missing(SuiteCall& call, const Suite& suite, const RunSettings& settings) {
   const std::vector<bool> done = call.done();  // read again in a second round: a damaged run counts as not done
   const auto finished = static_cast<std::size_t>(std::count(done.begin(), done.end(), true));
@@ -190,9 +205,13 @@ void assemble_or_train_again(SuiteCall& call, const Suite& suite, const RunSetti
     try {
       report.digest = folder.assemble(settings.columns, &report.table);  // empty when a committed run turned out damaged: it must be trained again
     } catch (const Failure& failure) {
+      call.commit_held();
       if (failure.code != Exit::stopped) throw;
       report.stopped = true;  // all runs are saved, the output is not made
       return;
+    } catch (const std::bad_alloc&) {
+      call.commit_held();
+      throw;
     }
     if (report.digest.empty() && !train_missing(call, suite, settings)) return;
   }

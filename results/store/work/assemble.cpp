@@ -230,13 +230,7 @@ WorkFolder::State::NewOutput WorkFolder::State::finish(const std::function<bool(
 
 std::string WorkFolder::assemble(const ChooseColumns& choose, ResultFile* table) {
   State& s = *state_;
-  State::NewOutput made;
-  try {
-    made = s.finish([&](store::Merged& merged) { return s.collect_own(merged); }, choose);
-  } catch (const Failure&) {
-    s.write_held();  // the message says that all runs are saved
-    throw;
-  }
+  State::NewOutput made = s.finish([&](store::Merged& merged) { return s.collect_own(merged); }, choose);
   if (table) *table = std::move(made.table);
   return made.digest;
 }

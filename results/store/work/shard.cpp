@@ -111,27 +111,17 @@ std::size_t WorkFolder::place_of(const RunRecord& run) const {
   return *place;
 }
 
-/// Writes a shard and returns its name. When it returns, the shard survives a crash.
-std::string WorkFolder::State::write_shard(const std::string& image) {
-  check_lock("what is trained cannot be saved");
-  sign();
-  const std::string shard = store::shard_name(next_shard, image);
-  store::write_safely(folder, shard, {image});
-  shards.push_back(shard);
-  ++next_shard;
-  return shard;
-}
-
-void WorkFolder::State::write_held() {
-  for (; !held.empty(); held.pop_back()) write_shard(held.back());
-}
-
 std::string WorkFolder::commit(std::span<const RunRecord> runs) {
   State& s = *state_;
   if (runs.empty()) return "";
   std::vector<std::size_t> places;
   for (const RunRecord& run : runs) places.push_back(place_of(run));
-  const std::string name = s.write_shard(store::shard_image(runs, s.facts));
+  s.check_lock("what is trained cannot be saved");
+  s.sign();
+  const std::string image = store::shard_image(runs, s.facts), name = store::shard_name(s.next_shard, image);
+  store::write_safely(s.folder, name, {image});
+  s.shards.push_back(name);
+  ++s.next_shard;
   for (std::size_t i = 0; i < runs.size(); ++i)
     if (runs[i].status == RunStatus::ok) s.done[places[i]] = true;
   std::vector<std::string> needless;

@@ -149,8 +149,6 @@ struct WorkFolder::State {
   };
   NewOutput make_output(store::Merged& merged, const ChooseColumns& choose);
   NewOutput finish(const std::function<bool(store::Merged&)>& collect, const ChooseColumns& choose = {});
-  std::string write_shard(const std::string& image);
-  void write_held();
   std::string aside() const { return store::temporary(folder, store::new_output); }
   void put_into_place();
   void clean_up();
