@@ -116,8 +116,8 @@ std::string WorkFolder::commit(std::span<const RunRecord> runs) {
   if (runs.empty()) return "";
   std::vector<std::size_t> places;
   for (const RunRecord& run : runs) places.push_back(place_of(run));
-  s.check_lock("what is trained cannot be saved");
   s.sign();
+  s.check_lock("what is trained cannot be saved");
   const std::string image = store::shard_image(runs, s.facts), name = store::shard_name(s.next_shard, image);
   store::write_safely(s.folder, name, {image});
   s.shards.push_back(name);

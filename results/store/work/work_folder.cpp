@@ -175,6 +175,7 @@ void WorkFolder::State::settle_folder(bool force) {
 void WorkFolder::State::sign() const {
   const std::lock_guard lock_signing(signing);
   if (!signature_due) return;
+  check_lock("nothing can be saved");
   lock.sync();
   store::write_marker(folder, {facts.fingerprint, facts.name});
   try {
@@ -361,8 +362,8 @@ std::vector<std::size_t> WorkFolder::finished() const {
 }
 
 void WorkFolder::save_checkpoint(CheckpointKind kind, const std::string& name, std::string_view bytes) const {
-  state_->check_lock("a checkpoint cannot be saved");
   state_->sign();
+  state_->check_lock("a checkpoint cannot be saved");
   store::write_checkpoint(state_->folder, store::checkpoint_name(kind, name), bytes);
 }
 CheckpointBytes WorkFolder::load_checkpoint(CheckpointKind kind, const std::string& name) const {
