@@ -1,5 +1,5 @@
 // Reads a file in a child process, since HDF5 1.10 crashes or hangs on some damaged files. The child sends frames of bytes through a pipe;
-// the parent never reads the file itself. Private to results/store/.
+// the parent reads no file but a small one that it has just written itself (ReadLimits::here). Private to results/store/.
 #pragma once
 #include <cstdint>
 #include <functional>
