@@ -21,7 +21,7 @@ struct Tally {
   std::size_t resumed = 0;    ///< runs that an earlier call had committed
   std::size_t trained = 0;    ///< runs finished by this call, failed ones included
   std::size_t failed = 0;     ///< runs of `trained` that failed
-  std::size_t committed = 0;  ///< runs of `trained` that are on disk
+  std::size_t committed = 0;  ///< runs of `trained` that are on disk, or in memory for the output that is made at once
   std::size_t saved = 0;      ///< runs on disk that did not fail, including those of earlier calls
   double elapsed = 0;         ///< seconds since the training began
   Work work;                  ///< steps and estimated seconds, including those of runs in progress
@@ -40,6 +40,7 @@ struct RunSettings {
   std::size_t commit_bytes = std::size_t{64} << 20;  ///< … or when so many bytes of them wait
   std::size_t queue_bytes = std::size_t{256} << 20;  ///< bytes of finished runs that may wait for a commit; beyond, training pauses
   double checkpoint_seconds = 30;                    ///< seconds of training between two checkpoints of a run (CheckpointStore)
+  ChooseColumns columns;                             ///< columns of the report's table besides those that are always read
   std::function<std::string()> build = [] { return std::string(); };  ///< names the program's build: another build's checkpoints are ignored
   System system = posix_system();                    ///< system calls by which the result store reaches the disk
 };
@@ -53,6 +54,7 @@ struct RunReport {
   std::size_t starts = 0;             ///< worlds for which all or some supervised steps are stored
   bool complete = false;              ///< the output already held the whole suite, so nothing was done
   std::string digest;                 ///< result digest of the output; empty when stopped
+  ResultFile table;                   ///< root table of an output that this call made
   std::vector<std::string> failures;  ///< "id: reason", the first ten
   std::vector<std::string> notes;     ///< what the work folder held: ignored (a damaged shard, …) or continued (a checkpoint)
 };

@@ -124,6 +124,9 @@ int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job
   settings.force = o.force;
   settings.checkpoint_seconds = o.checkpoint.value_or(settings.checkpoint_seconds);
   settings.build = build_name;
+  settings.columns = [&](const ResultFile& head) {
+    return is_part || head.failed == head.runs ? std::vector<std::string>() : stored_columns(head, suite.table);
+  };
   check_limits(suite, settings.jobs);
   const ChosenDevices where = choose_devices(suite, wish);
   settings.engines = where.engines;
@@ -173,10 +176,7 @@ int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job
   ReadLimits generous;  // the user's own file may take longer to read than a stranger's
   generous.seconds = 600;
   generous.memory_bytes = 1'000'000'000;
-  const auto columns = [&](const ResultFile& head) {
-    return is_part || head.failed == head.runs ? std::vector<std::string>() : stored_columns(head, suite.table);
-  };
-  ResultFile file = read_results(settings.output, columns, generous);
+  ResultFile file = report.complete ? read_results(settings.output, settings.columns, generous) : std::move(report.table);
   if (!is_part && file.failed < file.runs) add_win_rates(file, settings.output, suite.table.value, true, generous);
   report.failed = file.failed;  // all failed runs in the file, also if an earlier call trained them
   const auto table = is_part ? std::nullopt : table_of(suite, file);

@@ -22,7 +22,8 @@ struct Sha256::State {
 
 Sha256::Sha256() : state_(std::make_unique<State>()) {
   if (!state_->context) throw std::bad_alloc();
-  if (EVP_DigestInit_ex(state_->context.get(), EVP_sha256(), nullptr) == 1) return;
+  static const EVP_MD* const kind = EVP_MD_fetch(nullptr, "SHA256", nullptr);  // EVP_sha256() would be looked up at every use
+  if (kind != nullptr && EVP_DigestInit_ex(state_->context.get(), kind, nullptr) == 1) return;
   // OpenSSL loads its algorithms at first use, and does not always report that memory was lacking
   fail(Exit::limits, "OpenSSL has no SHA-256: memory is lacking, or its configuration leaves it out");
 }

@@ -71,6 +71,9 @@ struct MergeReport {
   std::size_t failed = 0;                ///< runs that failed in every source that has them
   static constexpr std::size_t conflicts_kept = 5;
 };
+/// A function that names the columns to read besides those that are always read (ResultFile::columns). It receives the attributes of the
+/// file, whose columns are not read yet, and may throw Failure.
+using ChooseColumns = std::function<std::vector<std::string>(const ResultFile& head)>;
 using CheckRun = std::function<void(const RunRecord& run, std::optional<std::size_t> place, std::size_t source)>;
 
 /// The work folder next to the output file, "NAME.h5.work". Runs committed to it survive a kill at any instant. It has one writer at a time
@@ -99,10 +102,14 @@ class WorkFolder {
   bool complete() const;
   /// Indices, in the suite, of the committed runs with status ok, ascending.
   std::vector<std::size_t> finished() const;
-  /// Writes these runs to the work folder as one shard (an HDF5 file). When it returns, they survive a crash. Removes their checkpoints,
+  /// Writes these runs to the work folder as one shard. When it returns, they survive a crash. Removes their checkpoints,
   /// except those of failed runs that may still continue (may_go_on() in work_folder.hpp). Returns the shard's name, or "" if `runs` is
   /// empty. Failure `io`, also if somebody removed the folder.
   std::string commit(std::span<const RunRecord> runs);
+  /// Keeps these runs in memory for assemble(), which must follow at once. If that fails, the caller commits them.
+  void hold(std::span<const RunRecord> runs);
+  /// Says in the folder whose it is, as the first commit() or save_checkpoint() does. Call it before a member joins. Failure `io`.
+  void sign() const;
   /// Takes over a shard that a member process committed. `places`: indices, in the suite, of the shard's runs with status ok.
   void adopt(const std::string& shard, std::span<const std::uint32_t> places);
   /// Index of a run in the suite. Failure `internal` if the suite has no such run.
@@ -121,7 +128,8 @@ class WorkFolder {
   /// unless failed runs have checkpoints. Returns the result digest. Returns "" if a shard is damaged by now: notes() then says so, and
   /// finished() lacks its runs, which must be trained again. Never replaces a file that appeared or changed at the output path meanwhile:
   /// Failure `io`, and all runs stay saved in the folder.
-  std::string assemble();
+  /// `table` (may be null) gets the root table of the output, with the columns that `choose` names.
+  std::string assemble(const ChooseColumns& choose = {}, ResultFile* table = nullptr);
   /// Merges the runs of `sources`, trained on other machines, with those of this folder and its output. Calls `check` for every incoming
   /// run with its index in the suite, or none for a run of another suite, which is left out. `check` may refuse a run by a Failure. A
   /// repeated run with equal numbers counts once. If repeated runs differ, or runs are missing, no output is written and the report says
@@ -138,14 +146,11 @@ struct ReadLimits {
   double seconds = 0;                      ///< CPU time; 0 = 2 s plus 10 s per 100 MB of file
   std::size_t memory_bytes = 300'000'000;  ///< of the child process that reads and of this one together, beyond the program's usual memory
   const std::atomic<bool>* stop = nullptr;  ///< set = end with Failure `stopped`
+  bool here = false;  ///< read in this process, without limits on time: only a small file that this process has just written
 };
 
 /// Returns the limits that the flags --max-seconds and --max-memory set; 0 = the default. Failure `usage` below 32 MB.
 ReadLimits read_limits(double seconds, double megabytes);
-
-/// A function that names the columns to read besides those that are always read (ResultFile::columns). It receives the attributes of the
-/// file, whose columns are not read yet, and may throw Failure.
-using ChooseColumns = std::function<std::vector<std::string>(const ResultFile& head)>;
 
 /// Reads the root table of a result file (one row per run). Refuses external links and storage, virtual data sets, and filters other than
 /// deflate, shuffle and fletcher32. Checks sizes before reading, and every column and text by its checksum. Failure `io` if the file is

@@ -249,7 +249,7 @@ for n in "${descriptors[@]}"; do
   done
 done
 rm -rf few.h5 few.h5.work
-(ulimit -f 16; exec "$program" run tiny.toml --jobs 1 -o large.h5) >out.txt 2>err.txt; got=$?
+(ulimit -f 1; exec "$program" run tiny.toml --jobs 1 -o large.h5) >out.txt 2>err.txt; got=$?
 [[ $got == 5 ]] && grep -q 'File too large' err.txt || fail "a limit on the size of files: exit $got: $(cat err.txt)"
 absent large.h5 large.h5.work
 

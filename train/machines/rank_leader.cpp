@@ -232,6 +232,7 @@ RunReport Leader::run() {
   std::optional<WorkFolder> opened;
   try {
     opened.emplace(settings_.output, facts_, settings_.force, settings_.system, settings_.stop);
+    opened->sign();
   } catch (const Failure& failure) {
     refuse(failure);
   }

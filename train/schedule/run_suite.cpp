@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 
 #include "config/plan/run_grid.hpp"
 #include "config/spec.hpp"
@@ -117,7 +118,16 @@ void SuiteCall::commit_as_they_come(WorkerPool& pool, const Workload& workload, 
     count_finished(waiting, counted);
     const bool due = Clock::now() - last_commit >= period || bytes >= settings_.commit_bytes || !working || stop_;
     if (due && !waiting.empty()) {
-      const std::string shard = folder_.commit(waiting);
+      // a suite that ends before its first commit is due needs no shard: its output is made at once
+      const bool soon = !hooks.committed && !stop_ && tally.committed == 0 && Clock::now() - last_commit < period &&
+                        tally.resumed + waiting.size() == tally.total;
+      std::string shard;
+      if (soon) {
+        folder_.hold(waiting);
+        held_ = waiting;
+      } else {
+        shard = folder_.commit(waiting);
+      }
       tally.committed += waiting.size();
       tally.saved += static_cast<std::size_t>(
           std::count_if(waiting.begin(), waiting.end(), [](const RunRecord& r) { return r.status != RunStatus::failed; }));
@@ -163,6 +173,16 @@ std::optional<Failure> SuiteCall::train(Schedule rest, Workload& workload, std::
   return failure;
 }
 
+void SuiteCall::commit_held() {
+  if (held_.empty()) return;
+  try {
+    folder_.commit(held_);
+  } catch (const Failure& failure) {
+    report.saved = tally.resumed;
+    throw with_saved_runs(failure, report, settings_);
+  }
+}
+
 bool train_missing(SuiteCall& call, const Suite& suite, const RunSettings& settings) {
   const std::vector<bool> done = call.done();  // read again in a second round: a damaged run counts as not done
   const auto finished = static_cast<std::size_t>(std::count(done.begin(), done.end(), true));
@@ -183,11 +203,15 @@ void assemble_or_train_again(SuiteCall& call, const Suite& suite, const RunSetti
     if (times == most_assemblies)
       throw Failure(Exit::bad_input, "finished runs are damaged on the disk again and again: " + folder.notes().back());
     try {
-      report.digest = folder.assemble();  // empty when a committed run turned out damaged: it must be trained again
+      report.digest = folder.assemble(settings.columns, &report.table);  // empty when a committed run turned out damaged: it must be trained again
     } catch (const Failure& failure) {
+      call.commit_held();
       if (failure.code != Exit::stopped) throw;
       report.stopped = true;  // all runs are saved, the output is not made
       return;
+    } catch (const std::bad_alloc&) {
+      call.commit_held();
+      throw;
     }
     if (report.digest.empty() && !train_missing(call, suite, settings)) return;
   }

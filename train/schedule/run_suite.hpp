@@ -53,6 +53,8 @@ class SuiteCall {
   /// Trains the runs of `rest`, and those that hooks add, until all of them are committed or until a stop. `saved`: number of runs that
   /// were saved before. Returns the failure that ended it early, if any. Fills the report.
   std::optional<Failure> train(Schedule rest, Workload& workload, std::size_t saved, const CallHooks& hooks = {});
+  /// Commits the runs that were held for an output that cannot be made. Failures are those of with_saved_runs().
+  void commit_held();
   /// Reports the progress once more, for the last time with tally.over set.
   void show(const Workload& workload, const CallHooks& hooks = {});
 
@@ -73,6 +75,7 @@ class SuiteCall {
   std::atomic<bool>& stop_;
   const RunWorlds worlds_;
   Schedule schedule_;
+  std::vector<RunRecord> held_;  ///< runs in memory alone, until the output is made
   std::chrono::steady_clock::time_point began_;
 };
 

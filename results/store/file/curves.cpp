@@ -48,7 +48,7 @@ void Reader::open_world(Sheets sheet, const std::string& env, hid_t group) {
   for (const std::string& name : link_names(group, env)) {
     const bool is_seconds = kind.timed && name == seconds_name;  // stored here up to schema 3
     if (is_of_sheet(kind, name) && !is_seconds) continue;
-    auto source = std::make_unique<Source>(group, name);
+    auto source = open(group, world.path, name);
     if (is_seconds) {
       source->expect({n, m, stage_count});
       world.seconds = std::move(source);
@@ -69,7 +69,7 @@ void Reader::open_seconds(const std::string& env, hid_t group) {
   if (of->seconds) throw Hdf5Error("world '" + env + "' has times among its curves too");
   for (const std::string& name : link_names(group, env))
     if (!is_of_sheet(sheet_kinds[sheet_curves], name)) throw Hdf5Error("'" + name + "' is no time of world '" + env + "'");
-  of->seconds = std::make_unique<Source>(group, seconds_name);
+  of->seconds = open(group, std::string(seconds_name) + "/" + env + "/", seconds_name);
   of->seconds->expect({here.rows.size(), here.places.size(), stage_count});
   budget_.give_back((here.rows.size() + here.places.size()) * sizeof(std::int32_t));
 }

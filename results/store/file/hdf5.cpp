@@ -58,6 +58,12 @@ Hid string_type() {
   return type;
 }
 
+Hid text_transfer() {
+  Hid list(H5Pcreate(H5P_DATASET_XFER), H5Pclose, "transfer list");
+  need(H5Pset_buffer(list, 16384, nullptr, nullptr), "buffer size");
+  return list;
+}
+
 Hid space(std::span<const hsize_t> shape) {
   if (shape.empty()) return {H5Screate(H5S_SCALAR), H5Sclose, "scalar"};
   return {H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), H5Sclose, "shape"};
@@ -93,7 +99,7 @@ Hid write_text(hid_t parent, const std::string& name, const std::string& text) {
   const Hid type = string_type();
   Hid dataset = make_dataset(parent, name, type, {});
   const char* pointer = text.c_str();
-  need(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &pointer), "writing '" + name + "'");
+  need(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, text_transfer(), &pointer), "writing '" + name + "'");
   return dataset;
 }
 
@@ -152,7 +158,7 @@ void SlabWriter::write(hid_t memory_type, const void* data, hsize_t count) {
   extent[0] = count;
   const Hid in_file = space(shape_), in_memory = space(extent);
   need(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start.data(), nullptr, extent.data(), nullptr), "rows of a data set");
-  need(H5Dwrite(dataset_, memory_type, in_memory, in_file, H5P_DEFAULT, data), "writing a data set");
+  need(H5Dwrite(dataset_, memory_type, in_memory, in_file, text_transfer(), data), "writing a data set");
   next_ += count;
 }
 

@@ -52,6 +52,8 @@ void quiet();
 void need(herr_t status, const std::string& what);
 
 Hid string_type();                          ///< variable-length UTF-8
+/// A transfer list for texts. HDF5 clears two buffers of 1 MiB for every read or write of texts, unless the list has a smaller size.
+Hid text_transfer();
 Hid space(std::span<const hsize_t> shape);  ///< empty shape = scalar
 Hid make_group(hid_t parent, const std::string& name);
 /// Makes a data set in `parent`. `packed`: chunked with shuffle, deflate and fletcher32. `fill` (may be null) points to one element of

@@ -236,13 +236,26 @@ UntrustedFile open_untrusted(const Folder& folder, const std::string& name, cons
 
 void in_child(const UntrustedFile& file, const ReadLimits& limits, std::size_t memory,
               const std::function<void(Reader&, const Send&)>& read, const std::function<void(std::string_view frame)>& receive) {
+  std::string image;  // HDF5 may crash when a read fails, so in this process it reads memory
+  if (limits.here) {
+    image.resize(file.size());
+    const ssize_t count = read_some(file.file, image.data(), image.size(), 0);
+    if (count < 0) fail_io("read", file.path, static_cast<int>(-count));
+    image.resize(static_cast<std::size_t>(count));
+  }
   const auto work = [&](const Send& to) {
     Bytes bytes;
-    bytes.file = &file.file;
-    bytes.size = file.size();
+    bytes.image = image;
+    if (!limits.here) bytes.file = &file.file;
+    bytes.size = limits.here ? image.size() : file.size();
     with_reader(bytes, file.path, memory, [&](Reader& reader) { read(reader, to); });
   };
-  run_child(file, limits, memory, work, receive);
+  try {
+    if (limits.here) work([&](const std::string& frame) { receive(frame); });
+    else run_child(file, limits, memory, work, receive);
+  } catch (const TooLarge& error) {  // from `receive`
+    throw Failure(Exit::limits, "reading " + quoted(file.path) + ": " + error.what());
+  }
 }
 
 void read_checked_runs(const UntrustedFile& file, const ReadLimits& limits, bool with_records,
@@ -273,26 +286,26 @@ void read_checked_runs(const UntrustedFile& file, const ReadLimits& limits, bool
       });
 }
 
-Verification verify(const UntrustedFile& file, const ReadLimits& limits) {
+Verification verify(const UntrustedFile& file, const ReadLimits& limits, const ChooseColumns& choose) {
   Verification out;
+  TableReceiver receiver(limits.memory_bytes / 3);
   in_child(
       file, limits, most_of(limits),
-      [](Reader& reader, const Send& to) {
+      [&](Reader& reader, const Send& to) {
         reader.check_contents();
         ResultFile head = reader.head();
         std::string sense, digest = reader.digest(&sense);
         if (digest == head.digest && !sense.empty()) throw Hdf5Error(sense);
         if (digest == head.digest) reader.check_rollouts();
-        Pack pack;
-        exchange(pack, head);
-        exchange(pack, digest);
-        to(pack.bytes);
+        to(digest);
+        if (choose) send_table(reader, choose, to);
+        else to(packed(head));
       },
       [&](std::string_view frame) {
-        Unpack unpack{frame};
-        exchange(unpack, out.head);
-        exchange(unpack, out.computed);
+        if (out.computed.empty()) out.computed = frame;
+        else receiver.take(frame);
       });
+  out.head = std::move(receiver.result);
   return out;
 }
 

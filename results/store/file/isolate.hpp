@@ -1,5 +1,5 @@
 // Reads a file in a child process, since HDF5 1.10 crashes or hangs on some damaged files. The child sends frames of bytes through a pipe;
-// the parent never reads the file itself. Private to results/store/.
+// the parent reads no file but a small one that it has just written itself (ReadLimits::here). Private to results/store/.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -29,7 +29,7 @@ UntrustedFile open_untrusted(const System& system, const std::string& path);
 /// Opens a file by its name in a folder that is held open; follows no link. `path` is for messages.
 UntrustedFile open_untrusted(const Folder& folder, const std::string& name, const std::string& path);
 
-/// Calls `read` with a reader of the file in a child process, and `receive` in this process with every frame that the child sends, in
+/// Calls `read` with a reader of the file in a child process (in this one if limits.here), and `receive` in this process with every frame that the child sends, in
 /// order. The child may use `memory` bytes. Failure as with_reader(); `limits` if the child takes too long or too much memory.
 void in_child(const UntrustedFile& file, const ReadLimits& limits, std::size_t memory,
               const std::function<void(Reader&, const Send&)>& read, const std::function<void(std::string_view frame)>& receive);
@@ -39,8 +39,9 @@ void in_child(const UntrustedFile& file, const ReadLimits& limits, std::size_t m
 void read_checked_runs(const UntrustedFile& file, const ReadLimits& limits, bool with_records,
                        const std::function<void(const ResultFile& head)>& head, const std::function<void(std::vector<RunRecord>&)>& slab);
 
-/// Compares every data set with its checksum and computes the result digest.
-Verification verify(const UntrustedFile& file, const ReadLimits& limits);
+/// Compares every data set with its checksum and computes the result digest. Reads the columns that `choose` names, if it is given, and those
+/// that are always read.
+Verification verify(const UntrustedFile& file, const ReadLimits& limits, const ChooseColumns& choose = {});
 
 /// Calls `call`. If that throws a Failure `limits`, adds to its message the flags that raise the limits.
 template <class Call>

@@ -15,6 +15,7 @@ namespace {
 constexpr const char* text_columns[] = {"id", "env", "rater", "policy", "estimator", "status", "error", "key"};
 constexpr const char* number_columns[] = {"votes", "seed", "step_time_median"};
 
+constexpr std::size_t most_kept = 1000;  // data sets that stay open
 constexpr std::size_t longest_word = 4096, longest_id = 65536;
 
 /// Refuses control characters and very long texts, since names are printed on terminals and in tables.
@@ -119,28 +120,36 @@ void Reader::read_provenance(hid_t root) {
   if (const std::string* version = head_.provenance_text("version")) head_.version = *version;
 }
 
+std::shared_ptr<Source> Reader::open(hid_t group, const std::string& folder, const std::string& name) {
+  if (const auto kept = kept_.find(folder + name); kept != kept_.end()) return kept->second;
+  auto source = std::make_shared<Source>(group, name);
+  if (kept_.size() < most_kept) kept_.emplace(folder + name, source);
+  return source;
+}
+
 void Reader::check_root_sum(hid_t root) {
   RootSum sum;
   for (const char* name : checked_texts) sum.attribute(name, text_attribute(root, name));
   for (const char* name : checked_integers) sum.attribute(name, std::to_string(integer_attribute(root, name)));
-  const auto add = [&](hid_t group, const std::string& folder, const std::string& name) {
-    const Source source(group, name);
-    const std::string hex = source.attribute(content_sum_name);
-    sum.dataset(folder + name, hex, source.attribute("axis"));
-    sums_[folder + name] = hex;
+  const auto add = [&](const Source& source, const std::string& folder) {
+    const std::string path = folder + source.name(), hex = source.attribute(content_sum_name);
+    sum.dataset(path, hex, source.attribute("axis"));
+    sums_[path] = hex;
   };
-  for (const std::string& name : link_names(root, "/"))
-    if (name != "provenance" && !is_world_group(name)) {
-      sum.column(name);
-      add(root, "", name);
-    }
+  const auto add_column = [&](const Source& source) {
+    sum.column(source.name());
+    add(source, "");
+  };
+  const Source scale(root, "run");
+  add_column(scale);
+  for (const auto& source : columns_) add_column(*source);
   const Hid provenance = open_group(root, "provenance");
-  for (const std::string& name : link_names(provenance, "provenance")) add(provenance, "provenance/", name);
+  for (const std::string& name : link_names(provenance, "provenance")) add(Source(provenance, name), "provenance/");
   each_world([&](const std::string& kind, const std::string& env, const Hid& world) {
-    for (const std::string& name : link_names(world, env)) add(world, kind + "/" + env + "/", name);
+    const std::string folder = kind + "/" + env + "/";
+    for (const std::string& name : link_names(world, env)) add(*open(world, folder, name), folder);
   });
   if (sum.hex() != text_attribute(root, root_sum_name)) throw Hdf5Error("its attributes, columns and checksums do not belong together");
-  const Source scale(root, "run");
   check_sum(scale, "run");
 }
 
@@ -211,7 +220,8 @@ void Reader::check_contents() {
   for (const auto& source : columns_) check_sum(*source, source->name());
   open_worlds();
   each_world([&](const std::string& kind, const std::string& env, const Hid& world) {
-    for (const std::string& name : link_names(world, env)) check_sum(Source(world, name), kind + "/" + env + "/" + name);
+    const std::string folder = kind + "/" + env + "/";
+    for (const std::string& name : link_names(world, env)) check_sum(*open(world, folder, name), folder + name);
   });
 }
 
@@ -336,6 +346,17 @@ std::vector<RunRecord> Reader::runs(std::size_t from, std::size_t count, Parts p
       if (is_among(parts, world.sheet)) read_values(world, from, runs, parts);
   }
   return runs;
+}
+
+std::string fault_of(const RunRecord& run) try {
+  for (const std::string* word : {&run.id, &run.env, &run.rater, &run.policy, &run.estimator, &run.key}) check_words(word == &run.id ? "id" : "words", {*word});
+  std::string fault = contradiction_in(run);
+  for (int k = 0; k < sheet_count; ++k)
+    for (const Curve& curve : run.*sheet_kinds[k].values)
+      if (fault.empty()) fault = contradiction_in(static_cast<Sheets>(k), curve.name, curve.values);
+  return fault;
+} catch (const Hdf5Error& error) {
+  return error.what();
 }
 
 void with_reader(Bytes& bytes, const std::string& path, std::size_t memory, const std::function<void(Reader&)>& use) {

@@ -130,8 +130,8 @@ class Reader {
     Sheets sheet;
     std::string name, path;                  ///< the name of the world, and "curves/NAME/"
     std::vector<std::int32_t> rows, places;  ///< rows of its runs in the root table; its steps or prompts; both ascending
-    std::vector<std::pair<std::string, std::unique_ptr<Source>>> values;
-    std::unique_ptr<Source> seconds;  ///< null if there are none
+    std::vector<std::pair<std::string, std::shared_ptr<Source>>> values;
+    std::shared_ptr<Source> seconds;  ///< null if there are none
   };
   void read_head(hid_t root);
   void read_columns(hid_t root);
@@ -139,6 +139,9 @@ class Reader {
   void check_root_sum(hid_t root);
   std::string fault_of_suite() const;
   void check_status();
+  /// Opens a data set of a world. The first ones stay open, since opening is most of the time that a small file takes; their chunks stay in
+  /// HDF5's cache.
+  std::shared_ptr<Source> open(hid_t group, const std::string& folder, const std::string& name);
   void open_worlds();
   /// Calls visit(name of the root group, world, the world's subgroup) for every subgroup of a world; curves come first.
   void each_world(const std::function<void(const std::string& kind, const std::string& env, const Hid& group)>& visit) const;
@@ -159,6 +162,7 @@ class Reader {
   std::map<std::string, std::string> sums_;            ///< checksum of every data set, by path
   std::vector<std::unique_ptr<Source>> columns_;       ///< in the order of head_.all
   std::vector<World> worlds_;
+  std::map<std::string, std::shared_ptr<Source>> kept_;  ///< data sets of worlds that stay open, by path
   bool worlds_open_ = false;
 };
 
@@ -178,5 +182,8 @@ std::string contradiction_in(const RunRecord& run);
 
 /// Returns why a curve (evaluation, column of rollouts) of this name cannot have these values; "" if it can. NaN means undefined.
 std::string contradiction_in(Sheets sheet, const std::string& curve, std::span<const double> values);
+
+/// Returns why a record that anybody may have made cannot be a run: its words, its values, or its curves; "" if it can.
+std::string fault_of(const RunRecord& run);
 
 }  // namespace odrpo::store

@@ -114,13 +114,7 @@ ResultFile read_results(const std::string& path, const ChooseColumns& choose, co
       throw store::Hdf5Error("its numbers do not have its digest");
     reader.check_runs();
   };
-  store::with_limit_hint([&] {
-    try {
-      store::in_child(file, limits, limits.memory_bytes / 2, read, [&](std::string_view frame) { receiver.take(frame); });
-    } catch (const store::TooLarge& error) {
-      throw Failure(Exit::limits, "reading " + store::quoted(path) + ": " + error.what());
-    }
-  });
+  store::with_limit_hint([&] { store::in_child(file, limits, limits.memory_bytes / 2, read, [&](std::string_view frame) { receiver.take(frame); }); });
   return std::move(receiver.result);
 }
 

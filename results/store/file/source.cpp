@@ -204,7 +204,7 @@ std::vector<std::string> Source::texts(Rows rows, Budget& budget) const {
   if (!is_text()) throw Hdf5Error("'" + name_ + "' is not text");
   const unsigned long long count = rows.count * row_count(), bytes = count * (sizeof(std::string) + sizeof(char*)), before = budget.left;
   budget.charge(bytes, name_);
-  const Hid list(H5Pcreate(H5P_DATASET_XFER), H5Pclose, "transfer list");
+  const Hid list = text_transfer();
   Arena arena{budget, {}};
   need(H5Pset_vlen_mem_manager(list, Arena::take, &arena, Arena::give, &arena), "string memory");
   std::vector<char*> pointers(count, nullptr);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <future>
 #include <string>
 
 #include "kernels/system/fail.hpp"
@@ -40,28 +41,30 @@ void store::Merged::add(const RunRecord& run, std::size_t place) {
 /// Adds the runs of the existing output and of the shards. Returns false if a shard was damaged meanwhile: its runs no longer count as
 /// done.
 bool WorkFolder::State::collect_own(store::Merged& merged) {
-  const auto add = [&](std::vector<RunRecord>& some) {
+  const auto add_run = [&](const RunRecord& run) {
     look_at_stop();
-    for (const RunRecord& run : some)
-      if (const auto place = index.find(run.id)) merged.add(run, *place);
+    if (const auto place = index.find(run.id)) merged.add(run, *place);
   };
   if (keep_output) {
     const auto file = store::open_untrusted(beside, name, output);
     if (!is_found(file.info))
       throw Failure(Exit::io, store::quoted(output) + " was replaced while this process was working; it was left as it is");
-    store::read_checked_runs(file, own_limits(file), true, [](const ResultFile&) {}, add);
+    store::read_checked_runs(file, own_limits(file), true, [](const ResultFile&) {},
+                             [&](std::vector<RunRecord>& some) { std::for_each(some.begin(), some.end(), add_run); });
   }
+  const auto add_image = [&](const std::string& image, const std::string& path) { store::read_image(image, path, add_run); };
   std::vector<std::string> good;
   for (const std::string& shard : shards) {
     const auto image = store::read_shard(folder, shard);
     if (image) {
-      store::read_image(*image, folder.path_of(shard), true, add);
+      add_image(*image, folder.path_of(shard));
       good.push_back(shard);
     } else {
       notes.push_back("a shard was damaged after it was committed, its runs are run again: " + store::quoted(folder.path_of(shard)));
       remove_own({shard});
     }
   }
+  for (const std::string& image : held) add_image(image, folder.path);
   if (good.size() < shards.size()) {
     shards = good;
     done = merged.ok;
@@ -88,10 +91,12 @@ std::string WorkFolder::State::digest_of(const store::Merged& merged) const {
   return digest.hex();
 }
 
-void WorkFolder::State::write_output(const store::Merged& merged, const std::string& digest) {
+/// Writes the new output file, which is not synced yet.
+store::File WorkFolder::State::write_output(const store::Merged& merged, const std::string& digest) {
   using namespace store;
   ensure_memory(hdf5_room);
-  const File file = make_file(folder, aside(), found ? found->st_mode & 0644 : 0644);  // keeps a stricter mode of the file that is replaced
+  quiet();
+  File file = make_file(folder, aside(), found ? found->st_mode & 0644 : 0644);  // keeps a stricter mode of the file that is replaced
   const Records records{facts.runs, [&](std::size_t i, RunRecord& scratch) -> const RunRecord& {
                           merged.rows.get(merged.at[i], scratch);
                           return scratch;
@@ -111,20 +116,25 @@ void WorkFolder::State::write_output(const store::Merged& merged, const std::str
     if (bytes.error == 0) throw Failure(Exit::io, "cannot write " + quoted(output) + ": " + error.what());
   }
   if (bytes.error != 0) fail_io(cannot, folder.path_of(aside()), bytes.error);
-  if (const int error = again([&] { return system.sync(file.number()); }); error < 0) fail_io(cannot, folder.path_of(aside()), -error);
+  return file;
 }
 
-void WorkFolder::State::check_written(const std::string& digest) {
+/// Compares the new output file with its checksums. Returns its table, with the columns that `choose` names.
+ResultFile WorkFolder::State::check_written(const std::string& digest, const ChooseColumns& choose) {
   const auto file = store::open_untrusted(folder, aside(), folder.path_of(aside()));
+  constexpr std::uint64_t soon_read = std::uint64_t{4} << 20;  // bytes; a child process would take longer to start
+  ReadLimits limits = own_limits(file);
+  limits.here = file.size() <= soon_read;
   Verification there;
   try {
-    there = store::verify(file, own_limits(file));
+    there = store::verify(file, limits, choose);
   } catch (const Failure& failure) {
     if (failure.code == Exit::io || failure.code == Exit::stopped) throw;
     throw Failure(Exit::io, std::string(failure.what()) + " (it was just written: a fault of the disk?)");
   }
   if (there.head.digest != digest || there.computed != digest)
     throw Failure(Exit::io, store::quoted(file.path) + " does not read back as written (a fault of the disk?)");
+  return std::move(there.head);
 }
 
 /// Says where the runs are stored if no output is made. Runs of an earlier output are in that file alone, so only new runs are in the
@@ -177,30 +187,31 @@ void WorkFolder::State::clean_up() try {
   notes.push_back(std::string("the work folder is no longer needed, but: ") + failure.what());
 }
 
-/// Writes the new output file into the work folder and reads it back.
-WorkFolder::State::NewOutput WorkFolder::State::make_output(store::Merged& merged) try {
+/// Writes the new output file into the work folder, and reads it back while it is synced.
+WorkFolder::State::NewOutput WorkFolder::State::make_output(store::Merged& merged, const ChooseColumns& choose) try {
   need_all(merged);
-  merged.rows.flush();
   merged.outline.settle(std::move(merged.shape));
   const std::string digest = digest_of(merged);
-  write_output(merged, digest);
-  check_written(digest);
-  return NewOutput{digest, std::find(merged.ok.begin(), merged.ok.end(), false) == merged.ok.end()};
+  const store::File file = write_output(merged, digest);
+  auto synced = std::async(std::launch::async, [&] { return store::again([&] { return system.sync(file.number()); }); });
+  ResultFile table = check_written(digest, choose);
+  if (const int error = synced.get(); error < 0) store::fail_io("write " + store::quoted(output) + ", as its new file", folder.path_of(aside()), -error);
+  return NewOutput{digest, std::find(merged.ok.begin(), merged.ok.end(), false) == merged.ok.end(), std::move(table)};
 } catch (const Failure& failure) {
   if (failure.code != Exit::io) throw;
   throw Failure(Exit::io, std::string(failure.what()) + "; " + saved() + ", the same command " + (forced ? "without --force " : "") + "continues" +
                               (forced && found ? ", once " + store::quoted(output) + " is moved away" : ""));
 }
 
-/// Collects all runs, writes the output, and renames it into place. Returns its digest; "" if collect() returns false because runs are
-/// missing.
-std::string WorkFolder::State::finish(const std::function<bool(store::Merged&)>& collect) try {
+/// Collects all runs, writes the output, and renames it into place. Returns what it is; its digest is "" if collect() returns false because
+/// runs are missing.
+WorkFolder::State::NewOutput WorkFolder::State::finish(const std::function<bool(store::Merged&)>& collect, const ChooseColumns& choose) try {
   check_lock("the output cannot be made");
   NewOutput made;
   {
     store::Merged merged(folder, facts);
-    if (!collect(merged)) return "";
-    made = make_output(merged);
+    if (!collect(merged)) return {};
+    made = make_output(merged, choose);
   }
   check_lock("the output cannot be made");
   put_into_place();
@@ -208,18 +219,20 @@ std::string WorkFolder::State::finish(const std::function<bool(store::Merged&)>&
   clean_up();
   lock.release();
   shards.clear();
+  held.clear();
   next_shard = 0;
   keep_output = true;
-  return made.digest;
+  return made;
 } catch (...) {
   if (lock && !not_ours_aside) system.unlink(folder.number(), aside().c_str(), 0);  // a partial file would only fill the disk
   throw;
 }
 
-std::string WorkFolder::assemble() {
-  store::quiet();
+std::string WorkFolder::assemble(const ChooseColumns& choose, ResultFile* table) {
   State& s = *state_;
-  return s.finish([&](store::Merged& merged) { return s.collect_own(merged); });
+  State::NewOutput made = s.finish([&](store::Merged& merged) { return s.collect_own(merged); }, choose);
+  if (table) *table = std::move(made.table);
+  return made.digest;
 }
 
 // Finds the file that an output path means: follows links, and refuses a file that is no result file.

@@ -224,10 +224,7 @@ class Lock::Try {
   int link(const std::string& from) const {
     return store::again([&] { return folder_.system().link(folder_.number(), from.c_str(), folder_.number(), name_.c_str()); });
   }
-  int fill(const File& file) const {
-    const int error = write_all(file, rules_.self.text(), 0);
-    return error < 0 ? error : store::again([&] { return folder_.system().sync(file.number()); });
-  }
+  int fill(const File& file) const { return write_all(file, rules_.self.text(), 0); }
   void make_candidate() {
     mine_ = make_file(folder_, candidate_);
     if (const int error = fill(mine_); error < 0) fail_io("write", folder_.path_of(candidate_), -error);
@@ -332,6 +329,11 @@ void Lock::release() {
   file_.system().resize(file_.number(), 0);
   write_all(file_, given_back, 0);
   file_.close();
+}
+
+void Lock::sync() const {
+  if (!file_) return;
+  if (const int error = again([&] { return file_.system().sync(file_.number()); }); error < 0) fail_io("sync", "the lock of the work folder", -error);
 }
 
 bool Lock::stands(const Folder& folder, const std::string& name) const { return is_at(folder, name, file_); }

@@ -69,6 +69,8 @@ class Lock {
   /// True if this object holds the lock, and the lock's file is still in the folder. (False after somebody removed the folder or the file.)
   bool stands(const Folder& folder, const std::string& name) const;
   void release();
+  /// Makes the owner's name in the lock's file survive a crash, and reach other machines where flock() does not send it. Failure `io`.
+  void sync() const;
   explicit operator bool() const { return static_cast<bool>(file_); }
   /// The lock of a folder that this process only reads; not held if there is none. Failure `io`.
   static LockState look(const Folder& folder, const std::string& name, const LockRules& rules = {});

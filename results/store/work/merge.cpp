@@ -85,7 +85,6 @@ class Taker {
 
  private:
   void compare(const RunRecord& run, std::size_t place, std::size_t source) {
-    merged_.rows.flush();
     merged_.rows.get(merged_.at[place], before_);
     const std::string first = digest_of(before_), second = digest_of(run);
     if (first == second) {
@@ -109,7 +108,6 @@ class Taker {
 }  // namespace
 
 MergeReport WorkFolder::merge(std::span<const RunSource> sources, const CheckRun& check) {
-  store::quiet();
   State& s = *state_;
   s.merging = true;
   MergeReport report;
@@ -136,7 +134,7 @@ MergeReport WorkFolder::merge(std::span<const RunSource> sources, const CheckRun
       else if (!merged.ok[i]) ++report.failed;
     }
     return report.missing.empty() && report.differing == 0;
-  });
+  }).digest;
   return report;
 }
 
@@ -150,7 +148,7 @@ store::Folder open_work(const System& system, const std::string& path) {
   return store::open_folder(system, path, "read the work folder");
 }
 
-/// Reads the attributes of a result file or shard that anybody may have written.
+/// Reads the attributes of a result file that anybody may have written.
 ResultFile head_of(const store::UntrustedFile& file, const ReadLimits& limits) {
   ResultFile head;
   store::in_child(
@@ -170,9 +168,7 @@ store::FolderMarker marker_of(const store::Folder& folder, const std::vector<std
   store::FolderMarker marker = store::read_marker(folder);
   for (const std::string& name : shards) {
     if (!marker.fingerprint.empty()) break;
-    if (!store::read_shard(folder, name)) continue;
-    const ResultFile head = head_of(store::open_untrusted(folder, name, folder.path_of(name)), limits);
-    marker = {head.fingerprint, head.suite};
+    if (const auto image = store::read_shard(folder, name, limits.memory_bytes / 2)) marker = store::read_image(*image, folder.path_of(name), {});
   }
   return marker;
 }
@@ -255,12 +251,17 @@ std::vector<std::string> read_part(const Part& part, const std::function<void(st
   const store::Folder folder = open_work(system, part.path);
   for (const std::string& name : part.shards) {
     const std::string path = folder.path_of(name);
-    if (!store::read_shard(folder, name)) {
+    const auto image = store::read_shard(folder, name, limits.memory_bytes / 2);
+    if (!image) {
       notes.push_back("left out a damaged shard: " + store::quoted(path) + " does not have the checksum in its name");
       continue;
     }
-    const auto file = store::open_untrusted(folder, name, path);
-    store::with_limit_hint([&] { store::read_checked_runs(file, limits, true, [](const ResultFile&) {}, slab); });
+    store::read_image(*image, path, [&](const RunRecord& run) {
+      if (const std::string fault = store::fault_of(run); !fault.empty())
+        throw Failure(Exit::bad_input, store::quoted(path) + " is no shard of odrpo-bench, or is damaged: " + store::one_line(fault));
+      std::vector<RunRecord> one{run};
+      slab(one);
+    });
   }
   return notes;
 }

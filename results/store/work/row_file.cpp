@@ -33,10 +33,6 @@ std::uint64_t checksum_of(std::string_view bytes) {
 
 }  // namespace
 
-RowFile::RowFile(const Folder& folder) : path_(folder.path_of(temporary(folder, name))), file_(make_file(folder, temporary(folder, name))) {
-  remove_file(folder, temporary(folder, name));
-}
-
 std::uint64_t RowFile::add(const RunRecord& run) {
   RunRecord copy = run;
   const std::string bytes = packed(copy);
@@ -49,33 +45,42 @@ std::uint64_t RowFile::add(const RunRecord& run) {
 }
 
 void RowFile::flush() {
-  if (const int error = write_all(file_, waiting_, written_); error < 0) fail_io("write", path_, -error);
+  if (!file_) {
+    file_ = make_file(folder_, temporary(folder_, name));
+    remove_file(folder_, temporary(folder_, name));
+  }
+  if (const int error = write_all(file_, waiting_, written_); error < 0) fail_io("write", folder_.path_of(name), -error);
   written_ += waiting_.size();
   waiting_.clear();
 }
 
+/// Up to `count` bytes from offset `at`; fewer at the end of the file.
+std::string RowFile::bytes_at(std::uint64_t at, std::size_t count) const {
+  if (at >= written_) return waiting_.substr(at - written_, count);
+  std::string bytes(std::min<std::uint64_t>(count, written_ - at), '\0');
+  const ssize_t got = read_some(file_, bytes.data(), bytes.size(), at);
+  if (got < 0) fail_io("read", folder_.path_of(name), static_cast<int>(-got));
+  bytes.resize(static_cast<std::size_t>(got));
+  return bytes;
+}
+
 void RowFile::get(std::uint64_t at, RunRecord& run) const {
-  // one read of this size holds most records
-  std::string bytes(8192, '\0');
+  constexpr std::size_t usual = 8192;  // one read of this size holds most records
+  std::string bytes = bytes_at(at, usual);
   RowHead head;
-  const auto read = [&](char* to, std::size_t count, std::uint64_t from) {
-    const ssize_t got = read_some(file_, to, count, from);
-    if (got < 0) fail_io("read", path_, static_cast<int>(-got));
-    return static_cast<std::size_t>(got);
-  };
-  const std::size_t first = read(bytes.data(), bytes.size(), at);
-  if (first < sizeof head) fail_io("read", path_, EIO);
+  const auto damaged = [&] { fail_io("read", folder_.path_of(name), EIO); };
+  if (bytes.size() < sizeof head) damaged();
   std::memcpy(&head, bytes.data(), sizeof head);
-  if (head.size > written_) fail_io("read", path_, EIO);
-  bytes.resize(sizeof head + head.size);
-  if (bytes.size() > first && read(bytes.data() + first, bytes.size() - first, at + first) < bytes.size() - first)
-    fail_io("read", path_, EIO);
-  Unpack unpack{std::string_view(bytes).substr(sizeof head)};
-  if (checksum_of(unpack.bytes) != head.sum) fail_io("read", path_, EIO);
+  if (head.size > written_ + waiting_.size()) damaged();
+  const std::size_t size = sizeof head + head.size;
+  if (bytes.size() < size) bytes += bytes_at(at + bytes.size(), size - bytes.size());
+  if (bytes.size() < size) damaged();
+  Unpack unpack{std::string_view(bytes).substr(sizeof head, head.size)};
+  if (checksum_of(unpack.bytes) != head.sum) damaged();
   try {
     exchange(unpack, run);
   } catch (const Hdf5Error&) {
-    fail_io("read", path_, EIO);
+    damaged();
   }
 }
 

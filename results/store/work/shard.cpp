@@ -1,26 +1,23 @@
-// Writes and reads shards: HDF5 images in memory whose file names contain their checksum. Finds the index of a run. Joins another process's
-// folder.
+// Writes and reads shards, whose file names contain their checksum. Finds the index of a run. Joins another process's folder.
 #include <fcntl.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <string_view>
 
 #include "kernels/shared/failure.hpp"
 #include "results/store/digest.hpp"
-#include "results/store/file/hdf5.hpp"
 #include "results/store/file/pack.hpp"
-#include "results/store/file/read.hpp"
 #include "results/store/work/work_folder.hpp"
 
 namespace odrpo::store {
 namespace {
 
 constexpr std::size_t digest_digits = 16;
-constexpr std::size_t largest_shard = std::size_t{64} << 30;
-constexpr std::string_view prefix = "shard-", suffix = ".h5";
+constexpr std::string_view prefix = "shard-", suffix = ".runs", shard_head = "odrpo-bench shard 1";
 
 std::string sum_of(std::string_view image) { return sha256_hex(image).substr(0, digest_digits); }
 
@@ -61,68 +58,52 @@ bool is_shard(const std::string& name) {
 
 std::size_t shard_number(const std::string& name) { return std::stoul(name.substr(prefix.size())); }
 
-std::optional<std::string> read_shard(const Folder& folder, const std::string& name) {
-  std::optional<std::string> image = read_whole(folder, name, largest_shard);
+std::optional<std::string> read_shard(const Folder& folder, const std::string& name, std::size_t most) {
+  std::optional<std::string> image = read_whole(folder, name, most);
   if (!image || name != shard_name(shard_number(name), *image)) return std::nullopt;
   return image;
 }
 
-namespace {
-
-void with_image(const std::string& image, const std::string& path, const std::function<void(Reader&)>& use) {
-  Bytes bytes;
-  bytes.image = image;
-  bytes.size = image.size();
-  try {
-    with_reader(bytes, path, ~std::size_t{0} / 4, use);
-  } catch (const Failure& failure) {
-    if (failure.code == Exit::limits) throw std::bad_alloc();  // no other limit is set, so the machine has no more memory
-    throw;
+std::string shard_image(std::span<const RunRecord> runs, const SuiteFacts& facts) {
+  Outline outline(facts.axis_names);  // checks the records
+  std::vector<std::uint32_t> shapes;
+  Pack pack;
+  pack.bytes = std::string(shard_head) + '\n' + facts.fingerprint + '\n' + facts.name + '\n' + std::to_string(runs.size()) + '\n';
+  for (RunRecord run : runs) {
+    for (const SheetKind& kind : sheet_kinds)  // as a result file gives them back
+      std::erase_if(run.*kind.values, [](const Curve& c) { return std::all_of(c.values.begin(), c.values.end(), [](double x) { return std::isnan(x); }); });
+    shapes.push_back(outline.shape_of(run));
+    exchange(pack, run);
   }
+  outline.settle(std::move(shapes));
+  return std::move(pack.bytes);
 }
 
-}  // namespace
-
-std::string fingerprint_of(const std::string& image, const std::string& path) {
-  std::string fingerprint;
-  with_image(image, path, [&](Reader& reader) { fingerprint = reader.head().fingerprint; });
-  return fingerprint;
-}
-
-void read_image(const std::string& image, const std::string& path, bool with_records,
-                const std::function<void(std::vector<RunRecord>&)>& visit) {
-  with_image(image, path, [&](Reader& reader) { reader.each_slab(with_records ? Reader::Parts::all : Reader::Parts::words, visit); });
+FolderMarker read_image(const std::string& image, const std::string& path, const std::function<void(const RunRecord&)>& visit) {
+  std::string_view rest = image;
+  const auto line = [&] {
+    const std::string_view text = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), text.size() + 1));
+    return std::string(text);
+  };
+  const auto refuse = [&] { throw Failure(Exit::bad_input, quoted(path) + " is no shard of odrpo-bench, or is damaged"); };
+  if (line() != shard_head) refuse();
+  FolderMarker whose;
+  whose.fingerprint = line();
+  whose.suite = line();
+  line();  // the number of runs, for readers of the text
+  try {
+    RunRecord run;
+    for (Unpack unpack{rest}; visit && !unpack.bytes.empty(); visit(run)) exchange(unpack, run);
+  } catch (const Hdf5Error&) {
+    refuse();
+  }
+  return whose;
 }
 
 }  // namespace odrpo::store
 
 namespace odrpo {
-namespace {
-
-/// Returns the bytes of an HDF5 file with these runs.
-std::string shard_image(std::span<const RunRecord> runs, const SuiteFacts& facts) {
-  using namespace store;
-  ensure_memory(store::hdf5_room);
-  Outline outline(facts.axis_names);
-  std::vector<std::uint32_t> shapes;
-  for (const RunRecord& run : runs) shapes.push_back(outline.shape_of(run));
-  outline.settle(std::move(shapes));
-  const Records records{runs.size(), [&](std::size_t i, RunRecord&) -> const RunRecord& { return runs[i]; }};
-  SuiteFacts about = facts;
-  about.provenance.clear();
-  std::string image;
-  Bytes bytes;
-  bytes.written = &image;
-  Hid file = create_hdf5(bytes);
-  write_layout(file, records, outline, about, result_digest(runs), [&] {
-    if (bytes.error != 0) throw std::bad_alloc();
-  });
-  close_hdf5(file);
-  if (bytes.error != 0) throw std::bad_alloc();
-  return image;
-}
-
-}  // namespace
 
 std::size_t WorkFolder::place_of(const RunRecord& run) const {
   const auto place = state_->index.find(run.id);
@@ -131,22 +112,15 @@ std::size_t WorkFolder::place_of(const RunRecord& run) const {
 }
 
 std::string WorkFolder::commit(std::span<const RunRecord> runs) {
-  store::quiet();
   State& s = *state_;
   if (runs.empty()) return "";
   std::vector<std::size_t> places;
   for (const RunRecord& run : runs) places.push_back(place_of(run));
+  s.sign();
   s.check_lock("what is trained cannot be saved");
-  s.say_who_trains();
-  std::string name;
-  try {
-    const std::string image = shard_image(runs, s.facts);
-    name = store::shard_name(s.next_shard, image);
-    store::write_safely(s.folder, name, {image});
-    s.shards.push_back(name);
-  } catch (const store::Hdf5Error& error) {
-    throw Failure(Exit::io, std::string("cannot commit finished runs: ") + error.what());
-  }
+  const std::string image = store::shard_image(runs, s.facts), name = store::shard_name(s.next_shard, image);
+  store::write_safely(s.folder, name, {image});
+  s.shards.push_back(name);
   ++s.next_shard;
   for (std::size_t i = 0; i < runs.size(); ++i)
     if (runs[i].status == RunStatus::ok) s.done[places[i]] = true;
@@ -155,6 +129,12 @@ std::string WorkFolder::commit(std::span<const RunRecord> runs) {
     if (!store::may_go_on(run)) needless.push_back(store::checkpoint_name(CheckpointKind::run, run.id));
   s.remove_own(needless);
   return name;
+}
+
+void WorkFolder::hold(std::span<const RunRecord> runs) {
+  State& s = *state_;
+  for (const RunRecord& run : runs) s.done[place_of(run)] = s.done[place_of(run)] || run.status == RunStatus::ok;
+  s.held.push_back(store::shard_image(runs, s.facts));
 }
 
 }  // namespace odrpo
@@ -179,8 +159,6 @@ void WorkFolder::State::join() {
 }
 
 WorkFolder::WorkFolder(const std::string& output, const SuiteFacts& facts, Member, const System& system) {
-  ensure_memory(store::hdf5_room);
-  store::quiet();
   state_ = std::make_unique<State>(output, facts, system);
   state_->join();
 }

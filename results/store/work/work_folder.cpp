@@ -16,10 +16,9 @@ namespace {
 using store::lock_name, store::marker_name;
 constexpr int most_looks = 100;
 
-/// True for the file name of a shard in work folders of version 1, which has no checksum.
+/// True for the file name of a shard of an older program, which was an HDF5 file.
 bool is_old_shard(const std::string& name) {
-  return name.starts_with("shard-") && name.ends_with(".h5") && name.size() >= 12 && name.size() <= 18 &&
-         std::all_of(name.begin() + 6, name.end() - 3, [](char c) { return c >= '0' && c <= '9'; });
+  return name.starts_with("shard-") && name.ends_with(".h5") && name.find_first_not_of("0123456789abcdef-", 6) == name.size() - 3;
 }
 /// Index in a temporary file's name at which the mark of its process begins; npos for other files and names without a mark.
 std::size_t place_of_mark(const std::string& name) {
@@ -62,7 +61,7 @@ bool WorkFolder::State::shards_are_of_suite() const {
     const auto image = store::is_shard(name) ? store::read_shard(folder, name) : std::nullopt;
     if (!image) continue;
     try {
-      if (store::fingerprint_of(*image, folder.path_of(name)) != facts.fingerprint) return false;
+      if (store::read_image(*image, folder.path_of(name), {}).fingerprint != facts.fingerprint) return false;
     } catch (const Failure& failure) {
       if (failure.code != Exit::bad_input) throw;
       return false;  // written by a newer program
@@ -165,22 +164,27 @@ void WorkFolder::State::settle_folder(bool force) {
     if (there.ends_with(".tmp") || (force && is_work(there))) left_over.push_back(there);
   remove_own(left_over);
   check_lock("it cannot be used");
-  store::write_marker(folder, {facts.fingerprint, facts.name});
   const auto earlier = work_there && !foreign && !force ? store::read_provenance(folder) : std::nullopt;
   if (earlier) store::join_trainers(*earlier, facts.provenance);
-  provenance_due = true;
-  if (!earlier) say_who_trains();
-  store::sync_folder(beside);
+  signature_due = true;
+  if (!earlier && (work_there || !found.none)) sign();
 }
 
-/// Writes the provenance if it has not been written since the folder was opened.
-void WorkFolder::State::say_who_trains() const {
-  if (!provenance_due.exchange(false)) return;
+/// Makes the folder survive a crash: its lock, the marker, the provenance and its name. Called before the first work is saved in it, so that
+/// no work is without a marker. A suite that ends before it saves anything needs none of them.
+void WorkFolder::State::sign() const {
+  const std::lock_guard lock_signing(signing);
+  if (!signature_due) return;
+  check_lock("nothing can be saved");
+  lock.sync();
+  store::write_marker(folder, {facts.fingerprint, facts.name});
   try {
     store::write_provenance(folder, facts.provenance);
   } catch (const Failure&) {
     // on a full disk, say: the runs may still fit, and if they do not, the message about them is the better one
   }
+  store::sync_folder(beside);
+  signature_due = false;
 }
 
 /// Looks at the file at the output path. If there is none or an empty one, all runs are to be trained. The ok runs of a result file of this
@@ -243,9 +247,8 @@ void WorkFolder::State::load_shards() {
       continue;
     }
     shards.push_back(there);
-    store::read_image(*image, folder.path_of(there), false, [&](std::vector<RunRecord>& some) {
-      for (const RunRecord& run : some)
-        if (const auto place = index.find(run.id); place && run.status == RunStatus::ok) done[*place] = true;
+    store::read_image(*image, folder.path_of(there), [&](const RunRecord& run) {
+      if (const auto place = index.find(run.id); place && run.status == RunStatus::ok) done[*place] = true;
     });
   }
 }
@@ -325,14 +328,12 @@ void WorkFolder::State::remove_folder() {
     if (is_ours(there) && there != lock_name && there != marker_name) work.push_back(there);
   remove_own(work);
   if (!lock_stands()) return;
-  store::sync_folder(folder);  // otherwise a power cut could leave work without a marker, which no suite would own
+  if (!work.empty()) store::sync_folder(folder);  // otherwise a power cut could leave work without a marker, which no suite would own
   remove_own({marker_name, lock_name});  // the lock last: while it is held, no other process enters
   system.unlink(beside.number(), folder_name.c_str(), AT_REMOVEDIR);  // fails if somebody put a file there, which stays
 }
 
 WorkFolder::WorkFolder(const std::string& output, const SuiteFacts& facts, bool force, const System& system, const std::atomic<bool>* stop) {
-  ensure_memory(store::hdf5_room);  // opening the HDF5 library needs memory too
-  store::quiet();
   state_ = std::make_unique<State>(output, facts, system, stop);
   State& s = *state_;
   s.open(force);
@@ -351,6 +352,7 @@ WorkFolder::~WorkFolder() {
 }
 
 bool WorkFolder::complete() const { return state_->complete; }
+void WorkFolder::sign() const { state_->sign(); }
 const std::vector<std::string>& WorkFolder::notes() const { return state_->notes; }
 std::vector<std::size_t> WorkFolder::finished() const {
   std::vector<std::size_t> places;
@@ -360,8 +362,8 @@ std::vector<std::size_t> WorkFolder::finished() const {
 }
 
 void WorkFolder::save_checkpoint(CheckpointKind kind, const std::string& name, std::string_view bytes) const {
+  state_->sign();
   state_->check_lock("a checkpoint cannot be saved");
-  state_->say_who_trains();
   store::write_checkpoint(state_->folder, store::checkpoint_name(kind, name), bytes);
 }
 CheckpointBytes WorkFolder::load_checkpoint(CheckpointKind kind, const std::string& name) const {

@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,26 +20,25 @@
 #include "results/store/work/files.hpp"
 #include "results/store/work/lock.hpp"
 
-// The row file: all records of a suite in one nameless file of the work folder, while the output is being made. They can be read in any
-// order. Private to results/store/.
+// The row file: all records of a suite while the output is being made, the last of them in memory, the others in one nameless file of the
+// work folder. They can be read in any order. Private to results/store/.
 
 namespace odrpo::store {
 
 class RowFile {
  public:
-  /// Makes the file and removes its name at once, so that a kill leaves no file behind. Failure `io`.
-  explicit RowFile(const Folder& folder);
+  explicit RowFile(const Folder& folder) : folder_(folder) {}
   static constexpr const char* name = "rows";  ///< name of the file before it is removed
   /// Appends a record and returns its offset. Failure `io`.
   std::uint64_t add(const RunRecord& run);
-  /// Writes the records that add() still holds in memory. Call it before get(). Failure `io`.
-  void flush();
   /// Reads the record at this offset. Failure `io`, also if its checksum is wrong.
   void get(std::uint64_t at, RunRecord& run) const;
 
  private:
-  std::string path_;
-  File file_;
+  void flush();
+  std::string bytes_at(std::uint64_t at, std::size_t count) const;
+  const Folder& folder_;
+  File file_;                 ///< made when memory is full; its name is removed at once, so that a kill leaves no file behind
   std::string waiting_;       ///< appended, but not written yet
   std::uint64_t written_ = 0;  ///< bytes in the file
 };
@@ -64,19 +65,23 @@ class PlaceIndex {
   std::vector<std::pair<std::uint64_t, std::uint32_t>> hashes_;  ///< (hash of the id, index), sorted
 };
 
-/// The file name of a shard: its number, and the first 16 digits of the SHA-256 of its bytes, e.g. "shard-000012-0123456789abcdef.h5".
+struct FolderMarker;
+struct Merged;
+struct UntrustedFile;
+
+// A shard: a text that says whose it is and how many runs it has, and the packed records of these runs (pack.hpp).
+
+/// The bytes of a shard with these runs. Failure `internal` if a record contradicts itself.
+std::string shard_image(std::span<const RunRecord> runs, const SuiteFacts& facts);
+/// The file name of a shard: its number, and the first 16 digits of the SHA-256 of its bytes, e.g. "shard-000012-0123456789abcdef.runs".
 std::string shard_name(std::size_t number, std::string_view image);
 bool is_shard(const std::string& name);
 std::size_t shard_number(const std::string& name);
-/// Reads a shard; nothing if it is missing or its bytes do not match its name. Failure `io` if it cannot be read.
-std::optional<std::string> read_shard(const Folder& folder, const std::string& name);
-struct Merged;
-struct UntrustedFile;
-/// Returns the suite's fingerprint that the shard with these bytes stores. `path` is for messages.
-std::string fingerprint_of(const std::string& image, const std::string& path);
-/// Passes the runs of a shard to `visit`. `with_records`: whole records; otherwise without curves, evaluations and seconds.
-void read_image(const std::string& image, const std::string& path, bool with_records,
-                const std::function<void(std::vector<RunRecord>&)>& visit);
+/// Reads a shard; nothing if it is missing or its bytes do not match its name. Failure `io` if it cannot be read or has more than `most`
+/// bytes.
+std::optional<std::string> read_shard(const Folder& folder, const std::string& name, std::size_t most = std::size_t{64} << 30);
+/// Passes the runs of a shard to `visit`, and returns whose they are. Failure `bad_input` if the bytes are no shard; `path` is for messages.
+FolderMarker read_image(const std::string& image, const std::string& path, const std::function<void(const RunRecord& run)>& visit);
 
 }  // namespace store
 
@@ -92,6 +97,7 @@ struct WorkFolder::State {
   store::PlaceIndex index;
   std::vector<bool> done;           ///< by index of the run: committed with status ok
   std::vector<std::string> shards;  ///< names of the undamaged shards, oldest first
+  std::vector<std::string> held;    ///< bytes of shards that are not written, for assemble() to read (WorkFolder::hold)
   std::vector<std::string> notes;
   std::size_t next_shard = 0;
   bool member = false;  ///< another process holds the lock …
@@ -103,7 +109,8 @@ struct WorkFolder::State {
   const std::atomic<bool>* stop;               ///< set = give up making the output or watching a lock
   bool merging = false;                        ///< the runs come from parts of other machines
   std::vector<std::pair<std::string, std::string>> output_provenance;  ///< provenance in the existing output
-  mutable std::atomic<bool> provenance_due{false};  ///< this call must still add its provenance to the folder's
+  mutable std::mutex signing;
+  mutable bool signature_due = false;  ///< sign() must still say whose folder this is; under `signing`
 
   State(const std::string& output, const SuiteFacts& facts, const System& system, const std::atomic<bool>* stop = nullptr);
   void open(bool force);
@@ -114,7 +121,7 @@ struct WorkFolder::State {
   std::string held_by_another(const store::LockState& other) const;
   void check_owner(const struct stat& info) const;
   void settle_folder(bool force);
-  void say_who_trains() const;
+  void sign() const;
   void load_shards();
   bool holds_work() const;
   bool shards_are_of_suite() const;
@@ -133,14 +140,15 @@ struct WorkFolder::State {
   bool collect_own(store::Merged& merged);
   void need_all(const store::Merged& merged) const;
   std::string digest_of(const store::Merged& merged) const;
-  void write_output(const store::Merged& merged, const std::string& digest);
-  void check_written(const std::string& digest);
+  store::File write_output(const store::Merged& merged, const std::string& digest);
+  ResultFile check_written(const std::string& digest, const ChooseColumns& choose);
   struct NewOutput {
     std::string digest;
     bool all_ok = false;  ///< true if no run failed
+    ResultFile table;
   };
-  NewOutput make_output(store::Merged& merged);
-  std::string finish(const std::function<bool(store::Merged&)>& collect);
+  NewOutput make_output(store::Merged& merged, const ChooseColumns& choose);
+  NewOutput finish(const std::function<bool(store::Merged&)>& collect, const ChooseColumns& choose = {});
   std::string aside() const { return store::temporary(folder, store::new_output); }
   void put_into_place();
   void clean_up();

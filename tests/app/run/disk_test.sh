@@ -20,8 +20,8 @@ digest_of() { "$program" verify "$1" 2>/dev/null | sed -n 's/.*digest \([0-9a-f]
 # the runs in the shards of a work folder: they are committed
 committed() {
   local sum=0 shard
-  for shard in "$1".work/shard-*.h5; do
-    [[ -e $shard ]] && sum=$((sum + $("$program" verify "$shard" | sed -n 's/.*, \([0-9]*\) runs*$/\1/p')))
+  for shard in "$1".work/shard-*.runs; do
+    [[ -e $shard ]] && sum=$((sum + $(sed -n '4{p;q}' "$shard")))
   done
   echo "$sum"
 }

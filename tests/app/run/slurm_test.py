@@ -57,7 +57,7 @@ class Array:
     def await_half_way(self, task):
         """Until a task has saved a run."""
         work = self.part(task) + ".work"
-        await_(lambda: os.path.isdir(work) and any(re.fullmatch(r"shard-.*\.h5", name) for name in os.listdir(work)), f"a saved run of task {task}")
+        await_(lambda: os.path.isdir(work) and any(re.fullmatch(r"shard-.*\.runs", name) for name in os.listdir(work)), f"a saved run of task {task}")
         check(not os.path.exists(self.part(task)), f"{self.script}, task {task}: stopped before its part is complete")
 
     def await_state(self, task, *states):

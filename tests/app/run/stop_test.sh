@@ -42,7 +42,7 @@ for signal in INT TERM HUP XCPU USR1; do
   rm -rf slow.h5 slow.h5.work
   "$program" run slow.toml --jobs 1 >out.txt 2>err.txt &
   pid=$!
-  until_there 'slow.h5.work/shard-*.h5'
+  until_there 'slow.h5.work/shard-*.runs'
   kill -"$signal" "$pid"
   wait "$pid"; code=$?
   [[ $code == 75 ]] || fail "SIG$signal: exit $code, expected 75"
@@ -58,9 +58,9 @@ done
 rm -rf slow.h5 slow.h5.work
 (trap '' HUP XCPU USR1; exec "$program" run slow.toml --jobs 1 >out.txt 2>err.txt) &
 pid=$!
-until_there 'slow.h5.work/shard-*.h5'
+until_there 'slow.h5.work/shard-*.runs'
 for signal in HUP XCPU USR1; do kill -"$signal" "$pid"; done
-until_there "slow.h5.work/shard-00000$(compgen -G 'slow.h5.work/shard-*.h5' | wc -l)-*.h5"  # it goes on
+until_there "slow.h5.work/shard-00000$(compgen -G 'slow.h5.work/shard-*.runs' | wc -l)-*.runs"  # it goes on
 grep -q '^stopping' err.txt && { fail "a signal that was ignored is acknowledged:"; cat err.txt; }
 kill -0 "$pid" || fail "a signal that was ignored ended the program"
 kill -TERM "$pid"
@@ -69,7 +69,7 @@ wait "$pid"; code=$?
 rm -rf slow.h5 slow.h5.work
 "$program" run slow.toml --jobs 1 >out.txt 2>err.txt &
 pid=$!
-until_there 'slow.h5.work/shard-*.h5'
+until_there 'slow.h5.work/shard-*.runs'
 kill -USR1 "$pid"; kill -XCPU "$pid"; kill -TERM "$pid"
 wait "$pid"; code=$?
 [[ $code == 75 && $(grep -c '^stopping' err.txt) == 1 ]] || { fail "three signals: exit $code, expected 75 and one line:"; cat err.txt; }
@@ -79,7 +79,7 @@ rm -rf slow.h5 slow.h5.work
 cp whole.h5 slow.h5
 "$program" run slow.toml --jobs 1 --force >out.txt 2>err.txt &
 pid=$!
-until_there 'slow.h5.work/shard-*.h5'
+until_there 'slow.h5.work/shard-*.runs'
 kill -INT "$pid"
 wait "$pid"; code=$?
 [[ $code == 75 ]] || fail "--force, stopped: exit $code, expected 75"

@@ -165,13 +165,12 @@ TEST_CASE("what must be on the disk first is synced first") {
   for (const std::string& line : recording.lines())
     calls += std::regex_replace(std::regex_replace(line, std::regex("-r[0-9a-f]{16}"), "-r"), std::regex("(shard|start)-[0-9a-f]+(-[0-9a-f]+)?"), "$1-N") + "\n";
   CHECK(calls ==
-        "mkdir out.h5.work\ncreate lock-r.tmp\nwrite lock-r.tmp\nsync lock-r.tmp\ncreate lock\nwrite lock\nsync lock\nunlink lock-r.tmp\n"
-        "create suite-r.tmp\nwrite suite-r.tmp\nsync suite-r.tmp\nrename suite-r.tmp suite\nsync out.h5.work\n"
+        "mkdir out.h5.work\ncreate lock-r.tmp\nwrite lock-r.tmp\ncreate lock\nwrite lock\nunlink lock-r.tmp\n"
+        "sync lock\ncreate suite-r.tmp\nwrite suite-r.tmp\nsync suite-r.tmp\nrename suite-r.tmp suite\nsync out.h5.work\n"
         "create provenance-r.tmp\nwrite provenance-r.tmp\nsync provenance-r.tmp\nrename provenance-r.tmp provenance\nsync out.h5.work\nsync .\n"
-        "create shard-N.h5-r.tmp\nwrite shard-N.h5-r.tmp\nsync shard-N.h5-r.tmp\nrename shard-N.h5-r.tmp shard-N.h5\nsync out.h5.work\n"
+        "create shard-N.runs-r.tmp\nwrite shard-N.runs-r.tmp\nsync shard-N.runs-r.tmp\nrename shard-N.runs-r.tmp shard-N.runs\nsync out.h5.work\n"
         "create start-N-r.tmp\nwrite start-N-r.tmp\nsync start-N-r.tmp\nrename start-N-r.tmp start-N\nsync out.h5.work\n"
-        "create rows-r.tmp\nunlink rows-r.tmp\nwrite rows-r.tmp\n"
         "create output-r.tmp\nwrite output-r.tmp\nsync output-r.tmp\nrename output-r.tmp out.h5\nsync .\n"
-        "rename provenance provenance-r.tmp\nunlink provenance-r.tmp\nunlink shard-N.h5\nrename start-N start-N-r.tmp\nunlink start-N-r.tmp\nsync out.h5.work\n"
+        "rename provenance provenance-r.tmp\nunlink provenance-r.tmp\nunlink shard-N.runs\nrename start-N start-N-r.tmp\nunlink start-N-r.tmp\nsync out.h5.work\n"
         "rename suite suite-r.tmp\nunlink suite-r.tmp\nrename lock lock-r.tmp\nunlink lock-r.tmp\nunlink out.h5.work\nwrite lock-r.tmp\n");
 }
