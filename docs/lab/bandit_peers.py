@@ -87,7 +87,7 @@ def gradient(lib, logits, quality, u, cdf, estimator, seeds):
     xp = lib.xp
     e = xp.exp(logits - xp.amax(logits, 0))
     p = e / e.sum(0)
-    action = lib.below(xp.cumsum(p, 0)[:-1], u[0])
+    action = lib.below(lib.cumulate(p)[:-1], u[0])
     score = 1 + lib.below(lib.columns(cdf, lib.pick(quality, action) - 1), u[1])
     a = advantages(lib, score, estimator).reshape(ROLLOUTS, seeds, BATCH)
     a = a - a.mean((0, 2))[:, None]
@@ -101,8 +101,15 @@ def gradient(lib, logits, quality, u, cdf, estimator, seeds):
 def with_numpy(estimator, cdf, seeds, steps):
     f32 = np.float32
     columns = np.arange(seeds * BATCH)
+
+    def cumulate(p):                                                            # eight times as fast as np.cumsum(p, 0)
+        out = p.copy()
+        for above, row in zip(out, out[1:]):
+            row += above
+        return out
+
     lib = SimpleNamespace(
-        xp=np, level=LEVEL, root=np.sqrt(LEVEL),
+        xp=np, level=LEVEL, root=np.sqrt(LEVEL), cumulate=cumulate,
         real=lambda x: x.astype(f32),
         count=lambda x, axis: np.add.reduce(x.view(np.uint8), axis, np.uint8),
         pick=lambda table, index: table.ravel().take(index.astype(np.intp) * columns.size + columns),
@@ -141,13 +148,13 @@ def with_jax(estimator, cdf, seeds, steps):
     import jax
     import jax.numpy as jnp
     lib = SimpleNamespace(
-        xp=jnp, level=LEVEL, root=np.sqrt(LEVEL),
+        xp=jnp, level=LEVEL, root=np.sqrt(LEVEL), cumulate=lambda p: jnp.tril(jnp.ones((ACTIONS, ACTIONS))) @ p,  # a third of the time of cumsum
         real=lambda x: x.astype(jnp.float32),
         count=lambda x, axis: x.sum(axis, dtype=jnp.int32),
-        pick=lambda table, index: jnp.take_along_axis(table, index, 0),
+        pick=lambda table, index: jnp.take_along_axis(table, index, 0, mode="promise_in_bounds"),
         columns=lambda table, index: table[:, index],
         below=lambda thresholds, u: (thresholds.reshape(len(thresholds), -1, seeds * BATCH) <= u).sum(0, dtype=jnp.int32),
-        sum_by=lambda action, a: jnp.where(action == jnp.arange(ACTIONS)[:, None, None], a, 0).sum(1))
+        sum_by=lambda action, a: jnp.zeros((ACTIONS, a.shape[1])).at[action, jnp.arange(a.shape[1])].add(a, mode="promise_in_bounds"))
     cdf, rates = jnp.asarray(cdf, jnp.float32), jnp.asarray(learning_rates(steps), jnp.float32)
     batches = PROMPTS // BATCH
 
@@ -156,8 +163,8 @@ def with_jax(estimator, cdf, seeds, steps):
             theta, m, v = state
             rows, key, rate, t = given
             g = gradient(lib, theta[rows].T, quality[rows].T, jax.random.uniform(key, (2, ROLLOUTS, rows.size)), cdf, estimator, seeds).T
-            m = (BETA1 * m).at[rows].add((1 - BETA1) * g, unique_indices=True)
-            v = (BETA2 * v).at[rows].add((1 - BETA2) * g * g, unique_indices=True)
+            m = (BETA1 * m).at[rows].add((1 - BETA1) * g, unique_indices=True, mode="promise_in_bounds")
+            v = (BETA2 * v).at[rows].add((1 - BETA2) * g * g, unique_indices=True, mode="promise_in_bounds")
             theta = theta + rate / (1 - BETA1 ** t) * m / (jnp.sqrt(v / (1 - BETA2 ** t)) + 1e-8)
             return (theta, m, v), None
 
@@ -175,7 +182,7 @@ def with_jax(estimator, cdf, seeds, steps):
 
     def given(seed):
         quality = worlds(seeds, np.random.default_rng(seed))
-        return quality, (jax.random.key(seed, impl="rbg"), jnp.asarray(quality.reshape(-1, ACTIONS)))
+        return quality, (jax.random.key(seed), jnp.asarray(quality.reshape(-1, ACTIONS)))
 
     compiled = jax.jit(train_all).lower(*given(0)[1]).compile()
 
@@ -190,13 +197,13 @@ def with_torch(estimator, cdf, seeds, steps):
     torch.set_num_threads(1)
     level = torch.from_numpy(LEVEL)
     lib = SimpleNamespace(
-        xp=torch, level=level, root=level.sqrt(),
+        xp=torch, level=level, root=level.sqrt(), cumulate=lambda p: p.cumsum(0),
         real=lambda x: x.float(),
-        count=lambda x, axis: x.sum(axis),
-        pick=lambda table, index: table.gather(0, index),
-        columns=lambda table, index: table[:, index],
-        below=lambda thresholds, u: (thresholds.reshape(len(thresholds), -1, u.shape[-1]) <= u).sum(0),
-        sum_by=lambda action, a: torch.zeros(ACTIONS, a.shape[1]).scatter_add_(0, action, a))
+        count=lambda x, axis: x.view(torch.uint8).sum(axis, dtype=torch.uint8),   # half the time of the sum in int64
+        pick=lambda table, index: table.gather(0, index.long()),
+        columns=lambda table, index: table.index_select(1, index.reshape(-1)),
+        sum_by=lambda action, a: torch.zeros(ACTIONS, a.shape[1]).scatter_add_(0, action.long(), a))
+    lib.below = lambda thresholds, u: lib.count(thresholds.reshape(len(thresholds), -1, u.shape[-1]) <= u, 0)
     cdf, rates = torch.from_numpy(cdf).float(), learning_rates(steps)
 
     @torch.no_grad()
@@ -212,9 +219,9 @@ def with_torch(estimator, cdf, seeds, steps):
             if at == 0:
                 order = torch.rand(seeds, PROMPTS).argsort(1) + PROMPTS * torch.arange(seeds)[:, None]
             rows = order[:, at:at + BATCH].reshape(-1)
-            g = gradient(lib, theta[rows].T.contiguous(), by_prompt[rows].T.contiguous(), torch.rand(2, ROLLOUTS, len(rows)), cdf, estimator, seeds).T
+            g = gradient(lib, theta.index_select(0, rows).T.contiguous(), by_prompt.index_select(0, rows).T.contiguous(), torch.rand(2, ROLLOUTS, len(rows)), cdf, estimator, seeds).T
             theta.grad.zero_()
-            theta.grad[rows] = g
+            theta.grad.index_copy_(0, rows, g)
             adam.param_groups[0]["lr"] = rates[t]
             adam.step()
         return theta.numpy(), quality
