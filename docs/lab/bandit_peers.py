@@ -65,20 +65,20 @@ def regrets(theta, quality):
 # --- the step, for any of the libraries
 
 def advantages(lib, score, estimator):
-    """[rollouts, groups] of scores 1, 2, … of that shape."""
+    """[rollouts, groups] of scores 1, 2, … of that shape, of the suite's estimators."""
     xp, group = lib.xp, score.shape[0]
-    norm = xp.sqrt if estimator.split("(")[-1].startswith("grpo") else None
-    if "(" not in estimator:
+    by_deviation = estimator in ("grpo", "odrpo-gini-median(grpo)")             # the others by the mean
+    if estimator in ("grpo", "maxrl"):
         r = lib.real(score)
         mean = r.mean(0)
         d = r - mean
-        return d / ((xp.sqrt((d * d).mean(0)) if norm else mean) + EPS)
+        return d / ((xp.sqrt((d * d).mean(0)) if by_deviation else mean) + EPS)
     reach = lib.count(score[None] >= lib.level[:, None], 1)                     # [levels, groups]: how many reach a level
     median = 0.5 * lib.real(lib.count(reach > group // 2, 0) + lib.count(reach >= group - group // 2, 0))
     share = lib.real(reach) / group
     variance = share * (1 - share)
     weight = lib.root * (0.1 + 4 * variance * xp.exp(-0.5 * (median - lib.level).clip(min=0)))
-    weight = xp.where(variance > 0, weight / ((xp.sqrt(variance) if norm else share) + EPS), 0)
+    weight = xp.where(variance > 0, weight / ((xp.sqrt(variance) if by_deviation else share) + EPS), 0)
     return lib.pick(xp.cumsum(weight, 0) - (share * weight).sum(0), score - 1)
 
 
@@ -98,9 +98,8 @@ def gradient(lib, logits, quality, u, cdf, estimator, seeds):
 
 # --- what differs between libraries: each returns train(seed) -> (theta, quality)
 
-def with_numpy(estimator, cdf, seeds, steps):
-    f32 = np.float32
-    columns = np.arange(seeds * BATCH)
+def numpy_forms(groups):
+    f32, columns = np.float32, np.arange(groups)
 
     def cumulate(p):                                                            # eight times as fast as np.cumsum(p, 0)
         out = p.copy()
@@ -108,15 +107,23 @@ def with_numpy(estimator, cdf, seeds, steps):
             row += above
         return out
 
-    lib = SimpleNamespace(
-        xp=np, level=LEVEL, root=np.sqrt(LEVEL), cumulate=cumulate,
+    def count(x, axis):
+        return np.add.reduce(x.view(np.uint8), axis, np.uint8)
+
+    def flat(index):
+        return index.astype(np.intp) * groups + columns
+
+    return SimpleNamespace(
+        xp=np, level=LEVEL, root=np.sqrt(LEVEL), cumulate=cumulate, count=count,
         real=lambda x: x.astype(f32),
-        count=lambda x, axis: np.add.reduce(x.view(np.uint8), axis, np.uint8),
-        pick=lambda table, index: table.ravel().take(index.astype(np.intp) * columns.size + columns),
+        pick=lambda table, index: table.ravel().take(flat(index)),
         columns=lambda table, index: table.take(index, 1),
-        sum_by=lambda action, a: np.bincount((action.astype(np.intp) * columns.size + columns).ravel(), a.ravel(), ACTIONS * columns.size)
-        .astype(f32).reshape(ACTIONS, -1))
-    lib.below = lambda thresholds, u: lib.count(thresholds.reshape(len(thresholds), -1, columns.size) <= u, 0)
+        below=lambda thresholds, u: count(thresholds.reshape(len(thresholds), -1, groups) <= u, 0),
+        sum_by=lambda action, a: np.bincount(flat(action).ravel(), a.ravel(), ACTIONS * groups).astype(f32).reshape(ACTIONS, -1))
+
+
+def with_numpy(estimator, cdf, seeds, steps):
+    f32, lib = np.float32, numpy_forms(seeds * BATCH)
     cdf, rates = cdf.astype(f32), learning_rates(steps)
 
     def train(seed):
