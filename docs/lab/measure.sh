@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures again what docs/lab/measurements.md shows, and writes the page. Usage: docs/lab/measure.sh [SECTION…]
 #
-# Without a section: all of them, some 30 minutes on two cores. The other sections stay as they are. A section is replaced when all of its
+# Without a section: all of them, some 40 minutes on two cores. The other sections stay as they are. A section is replaced when all of its
 # commands have succeeded; when one fails, the page keeps the old section and the call ends with an error. After a stop (Ctrl-C, a kill, a
 # failure) the same call continues where it stopped: its files are in build/measure, which it removes when all is done. With another
 # program, other suites or other sections it begins anew.
@@ -13,7 +13,7 @@ shopt -s inherit_errexit
 export LC_ALL=C.UTF-8
 unset CDPATH
 
-sections=(quickstart yardstick calibrated stress gradient-cosine votes-mean compat judge-scores toy-lm toy-lm-lora seeds-needed aa speed)
+sections=(quickstart yardstick calibrated stress gradient-cosine votes-mean compat judge-scores toy-lm toy-lm-lora seeds-needed aa speed peers)
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd -P)
 page=$root/docs/lab/measurements.md
@@ -289,6 +289,28 @@ END
   facts
 }
 
+section_peers() {
+  title 'Regret and speed beside numpy, JAX and torch' <<'END'
+The [yardstick](#the-yardstick-the-same-final-regret-as-an-independent-program)'s problem as one would write it with each library
+([bandit_peers.py](bandit_peers.py)): many seeds at once, the vote drawn from its exact distribution, the gradient written out without automatic
+differentiation. numpy steps in place; JAX compiles all steps as one `scan`; torch is eager, with the fused Adam of `torch.optim`
+(`torch.compile` of the gradient took three times as long). Regrets must agree within 0.006 levels before anything is timed. Then the programs take turns on one processor, one thread each.
+
+The whole process of odrpo-bench has its start, worlds, an exact evaluation every 10 steps and the result file; the median step has none of these.
+Times of the libraries are of 240 steps without evaluations, start and compilation.
+END
+  local python=$root/build/peers/bin/python
+  printf '    docs/lab/measure.sh peers\n\n'
+  if ! "$python" -c 'import numpy, jax, torch' 2>"$work/messages"; then
+    say "$now: installs numpy, jax and torch (some gigabytes) in build/peers"
+    python3 -m venv "$root/build/peers"
+    "$python" -m pip install -q numpy 'jax[cpu]' torch >&2
+  fi
+  say "$now: speed.py"
+  timed "$python" docs/lab/speed.py "$bench" "$python"
+  facts
+}
+
 # --- the page
 
 preamble() {
@@ -337,6 +359,7 @@ why_not() {
     judge-scores) ((${#scores[@]} > 0)) || echo 'ODRPO_JUDGE_SCORES names no file' ;;
     aa) [[ -n $(find "$(dirname -- "$bench")" -name test_acceptance -type f -perm -u+x | head -n 1) ]] || echo 'test_acceptance is not built' ;;
     speed) [[ -x $(dirname -- "$bench")/odrpo-bench-perf ]] || echo 'odrpo-bench-perf is not built (-DODRPO_BENCH=ON)' ;;
+    peers) python3 -c 'import tomllib, venv' || echo 'python3 is older than 3.11, or lacks venv' ;;
   esac
 }
 
