@@ -294,7 +294,8 @@ section_peers() {
 The [yardstick](#the-yardstick-the-same-final-regret-as-an-independent-program)'s problem as one would write it with each library
 ([bandit_peers.py](bandit_peers.py)): many seeds at once, the vote drawn from its exact distribution, the gradient written out without automatic
 differentiation. numpy steps in place; JAX compiles all steps as one `scan`; torch is eager, with the fused Adam of `torch.optim`
-(`torch.compile` of the gradient took three times as long). Regrets must agree within 0.006 levels before anything is timed. Then the programs take turns on one processor, one thread each.
+(`torch.compile` of the gradient took three times as long). Regrets must agree within 0.006 levels before anything is timed. Then the programs
+take turns on one processor, one thread each.
 
 The whole process of odrpo-bench has its start, worlds, an exact evaluation every 10 steps and the result file; the median step has none of these.
 Times of the libraries are of 240 steps without evaluations, start and compilation.

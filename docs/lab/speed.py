@@ -111,7 +111,7 @@ def main():
             cells.append(middle(x, 3) + ("" if x is base else f", {statistics.median(a / b for a, b in zip(x, base)):.2g} x"))
         shown = f"{seeds}, one after another" if name == "odrpo-bench" and seeds > 1 else str(seeds)
         print("|", " | ".join([f"{name}, {part}" if part else name, shown, *cells]), "|")
-    print("\nPreparation of a cell, not in these times, in CPU seconds:", "; ".join(f"{name} {min(x):.1f} to {max(x):.1f}" for name, x in prepare.items()) + ".")
+    print("\nCompilation and other preparation of a cell, not in these times, imports apart, in CPU seconds:", "; ".join(f"{name} {min(x):.1f} to {max(x):.1f}" for name, x in prepare.items()) + ".")
     versions = "import platform; from importlib.metadata import version as v; print('Python', platform.python_version() + ',', ', '.join(n + ' ' + v(n) for n in ('numpy', 'jax', 'jaxlib', 'torch')))"
     print(subprocess.run([python, "-c", versions], check=True, capture_output=True, text=True).stdout.strip() + ".",
           f"Load average {load[0]:.1f} at the start, {load[1]:.1f} at the end, of {os.cpu_count()} processors.\n")
