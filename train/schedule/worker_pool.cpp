@@ -134,6 +134,15 @@ void WorkerPool::give_up(Exit code, const std::string& why) {
 }
 
 void WorkerPool::work(std::size_t w) {
+  try {
+    train_runs(w);
+  } catch (const std::bad_alloc&) {  // not even the record of a failed run has room
+    give_up(Exit::limits, "out of memory");
+  }
+  queue_.trainer_left();
+}
+
+void WorkerPool::train_runs(std::size_t w) {
   RunCache cache(cache_);  // a copy of its own keeps this worker's world, while another worker makes one
   cache.threads = settings_.more ? 1 : std::max(1, settings_.jobs / static_cast<int>(settings_.suite.runs.size()));
   while (!settings_.stop) {
@@ -146,7 +155,6 @@ void WorkerPool::work(std::size_t w) {
     settings_.workload.end(w);
     queue_.push(std::move(record));
   }
-  queue_.trainer_left();
 }
 
 void WorkerPool::drive(const BatchEngine& engine) {

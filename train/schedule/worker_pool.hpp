@@ -85,6 +85,7 @@ class WorkerPool {
 
  private:
   void work(std::size_t w);
+  void train_runs(std::size_t w);
   void drive(const BatchEngine& engine);
   void train_batch(const BatchEngine& engine, const RunBatch& batch);
   void give_up(Exit code, const std::string& why);

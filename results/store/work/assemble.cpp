@@ -193,7 +193,8 @@ WorkFolder::State::NewOutput WorkFolder::State::make_output(store::Merged& merge
   merged.outline.settle(std::move(merged.shape));
   const std::string digest = digest_of(merged);
   const store::File file = write_output(merged, digest);
-  auto synced = std::async(std::launch::async, [&] { return store::again([&] { return system.sync(file.number()); }); });
+  // where the system allows no thread, it is synced afterwards
+  auto synced = std::async([&] { return store::again([&] { return system.sync(file.number()); }); });
   ResultFile table = check_written(digest, choose);
   if (const int error = synced.get(); error < 0) store::fail_io("write " + store::quoted(output) + ", as its new file", folder.path_of(aside()), -error);
   return NewOutput{digest, std::find(merged.ok.begin(), merged.ok.end(), false) == merged.ok.end(), std::move(table)};

@@ -18,6 +18,7 @@
 #include <functional>
 #include <optional>
 #include <sstream>
+#include <system_error>
 
 #include "kernels/shared/failure.hpp"
 #include "kernels/system/host.hpp"
@@ -310,10 +311,15 @@ Lock::Result Lock::try_once(const Folder& folder, const std::string& name, const
 void Lock::hold(File file, double beat) {
   file_ = std::move(file);
   done_ = false;
-  heart_ = std::thread([this, number = file_.number(), beat] {
-    std::unique_lock lock(mutex_);
-    while (!released_.wait_for(lock, std::chrono::duration<double>(beat), [this] { return done_; })) ::futimens(number, nullptr);
-  });
+  try {
+    heart_ = std::thread([this, number = file_.number(), beat] {
+      std::unique_lock lock(mutex_);
+      while (!released_.wait_for(lock, std::chrono::duration<double>(beat), [this] { return done_; })) ::futimens(number, nullptr);
+    });
+  } catch (const std::system_error&) {
+    release();
+    throw Failure(Exit::internal, "the system allows no thread to keep the lock");
+  }
 }
 
 void Lock::release() {
