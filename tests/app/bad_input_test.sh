@@ -177,7 +177,7 @@ for room in "${rooms[@]}"; do
     cases=$((cases + 1))
     case $code in
       0) [[ -s out.txt ]] || fail "$line in $((least + room)) KiB: no answer" ;;
-      1) grep -q 'allows no .*thread' err.txt || fail "$line in $((least + room)) KiB: exit 1, $(cat err.txt)" ;;
+      1) grep -q 'no worker thread\|no thread to keep the lock' err.txt || fail "$line in $((least + room)) KiB: exit 1, $(cat err.txt)" ;;
       4 | 5) starved=$((starved + 1)); [[ $line != run* ]] || ! grep -q 'needs less' err.txt || told=$((told + 1)); grep -qi 'memory' err.txt || fail "$line in $((least + room)) KiB: exit $code, $(cat err.txt)" ;;
       8) grep -q 'HDF5 refused\|lacks memory' err.txt || fail "$line in $((least + room)) KiB: exit 8, $(cat err.txt)" ;; # HDF5 does not say why
       127) ;; # the loader itself
