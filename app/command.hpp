@@ -30,7 +30,7 @@ struct DeviceOptions {
 struct RunOptions {
   SuiteOptions suite;
   DeviceOptions device;
-  std::string output;             ///< -o; default: NAME.h5 in the current folder
+  std::string output, name;       ///< -o, --name; default: default_output() in the current folder
   int jobs = 0;                   ///< 0 = number of cores
   std::optional<int> checkpoint;  ///< seconds after which a long run is kept; default: RunSettings'
   bool dry_run = false, force = false, json = false, quiet = false;
@@ -63,14 +63,18 @@ struct ListOptions {
 };
 int list(const ListOptions&);
 
+inline constexpr int most_joined_files = 20;
+
 /// Which table of a result file; shared by table, plot and report.
 struct TableQuery {
-  std::string path;                                ///< a result file
+  std::vector<std::string> paths;                  ///< result files; several are one table with the dimension `file`
+  const std::string& path() const { return paths.front(); }
   std::string rows, columns, compare, correction;  ///< empty = what the suite's [table] says
   std::vector<std::string> baseline;               ///< "ROW" alone, or each "ROW=ROW,ROW"; empty = what the suite says
   std::vector<std::string> value;                  ///< each one word, or several with commas; empty = what the suite says
   std::vector<std::string> best;
   std::vector<std::string> where;          ///< each "AXIS=VALUE": only runs that have it; of one axis any of the values
+  std::vector<std::string> labels;         ///< each "NAME=LABEL", split at the last "=", besides those of the suite
   int tune_seeds = -1;                     ///< -1 = what the suite says
   double max_seconds = 0, max_memory = 0;  ///< CPU seconds and MB that reading may take; 0 = the default
 };

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
@@ -14,7 +15,9 @@
 #endif
 
 #include "app/command.hpp"
+#include "app/flags/flag_values.hpp"
 #include "app/options/flag_binding.hpp"
+#include "app/options/help_page.hpp"
 #include "app/run/shard.hpp"
 #include "kernels/shared/words.hpp"
 #include "kernels/system/fail.hpp"
@@ -63,6 +66,7 @@ struct Commands {
   TheoryCommands theory;
   RolloutsCommands rollouts;
   bool version = false, json = false, table_json = false, doctor_json = false, version_json = false;
+  std::string colour;
   Arguments argv;
   std::function<int()> chosen;
 
@@ -72,18 +76,25 @@ struct Commands {
 
   Commands() {
     app.require_subcommand(0, 1);
+    app.formatter(std::make_shared<HelpPage>());  // before commands are added, which inherit it
     app.add_flag("-v,--version", version, "print version, revision, compiler, HDF5, CUDA, MPI and instruction set (with --json: as JSON)");
     app.add_flag("--json", json, "with --version: as JSON");
+    // only for the help: take_colour() removes it
+    app.add_option("--color", colour, "of any command: colour of verdicts, stars and errors: auto (default: on a terminal without NO_COLOR), always or never")->type_name("WHEN");
     app.footer(
-        "Start here:\n  odrpo-bench run quickstart                # a shipped suite, by its name; or a file: suites/quickstart.toml\n\n"
+        "Start here:\n  odrpo-bench run quickstart    # a shipped suite, by its name; or a file\n\n"
         "`odrpo-bench help COMMAND` explains a command; docs/commands.md lists exit codes.");
 
     CLI::App* c = add("run", "train everything in the suite, write one result file, print the table",
                       "odrpo-bench run suites/quickstart.toml --set suite.seeds=3 -o mine.h5", [this] { return app::run(run, argv); });
     suite_options(*c, run.suite);
     part_option(*c, run.suite);
-    c->add_option("-o,--output", run.output, "result file (default: NAME.h5 in the current folder; of a part NAME.part-I-of-N.h5)")
-        ->type_name("FILE.h5");
+    CLI::Option* output = c->add_option("-o,--output", run.output, "result file (default: SUITE.h5 in the current folder, with --set SUITE-KEY=VALUE.h5; of a part SUITE.part-I-of-N.h5)")
+                              ->type_name("FILE.h5");
+    c->add_option("--name", run.name, "name the result file SUITE-NAME.h5")
+        ->check([](const std::string& name) { return name.find('/') == std::string::npos ? "" : "a name has no '/'; -o takes a path"; }, "")
+        ->excludes(output)
+        ->type_name("NAME");
     jobs_option(*c, run.jobs);
     device_options(*c, run.device);
     c->add_option("--checkpoint", run.checkpoint,
@@ -121,10 +132,10 @@ struct Commands {
             [this] { return app::table(table); });
     const auto formats = app::table_format_words();
     c->add_option("--format", table.format, one_of(formats).insert(formats[0].size(), " (default)"))->type_name("FORMAT");
-    c->add_option("--legend", table.legend, "what is said below the numbers: none, short or full")->type_name("HOW");
+    c->add_option("--legend", table.legend, "what is said below the numbers: none, short (default of text and latex) or full")->type_name("HOW");
     c->add_flag("--siunitx", table.siunitx, "latex: write numbers for the package siunitx");
     c->add_flag("--json", table_json, "the same as --format json");
-    table_query_options(*c, table);
+    table_query_options(*c, table, 1, most_joined_files);
     c->add_option("--curve", table.curve, "show this recorded curve instead: quality, gain, reward, kl, … at recorded steps")->type_name("CURVE");
     c->add_option("--power", table.power, "show how many seeds find this difference, 2% or a number in the value's unit")
         ->type_name("DIFFERENCE");
@@ -137,7 +148,7 @@ struct Commands {
     c = add("report", "write one HTML page about a result file: how to repeat it, tables, figures, formulas, the suite",
             "odrpo-bench report quickstart.h5 -o quickstart.html\n  odrpo-bench report quickstart.h5 --value gain,regret",
             [this] { return app::report(report); });
-    table_query_options(*c, report);
+    table_query_options(*c, report, 1, 1);
     c->add_option("-o,--output", report.output, "the page (default: NAME.html beside NAME.h5)")->type_name("FILE.html");
 
     c = add("export", "write runs, curves or the suite of a result file as CSV or JSON lines",
@@ -167,7 +178,7 @@ struct Commands {
     limit_options(*c, diff.max_seconds, diff.max_memory);
 
     c = add("verify", "check the digests of result files", "odrpo-bench verify quickstart.h5", [this] { return app::verify(verify); });
-    c->add_option("files", verify.paths, "result files")->required()->transform(unmarked)->type_name("FILE.h5");
+    c->add_option("files", verify.paths, "result files")->required()->type_name("FILE.h5");
     c->add_flag("--json", verify.json, "as JSON");
     limit_options(*c, verify.max_seconds, verify.max_memory);
 
@@ -177,7 +188,7 @@ struct Commands {
             "  odrpo-bench gate --science old.h5 new.h5",
             [this] { return app::gate(gate); });
     gate_options(*c, gate);
-    c->add_option("files", gate.files, "a result file, judged by the limits of its suite; or with --science OLD.h5 NEW.h5")->transform(unmarked)->type_name("FILE.h5");
+    c->add_option("files", gate.files, "a result file, judged by the limits of its suite; or with --science OLD.h5 NEW.h5")->type_name("FILE.h5");
 
     c = add("worker", "answer a gate's requests: training steps of a suite's runs, or the microbenchmarks",
             R"(echo '{"list": true}' | odrpo-bench worker suites/quickstart.toml)", [this] { return app::worker(worker); });
@@ -251,14 +262,12 @@ struct Commands {
           option->disable_flag_override();
           continue;
         }
+        option->transform(unmarked);
         option->check(no_blank);
         if (option->nonpositional()) option->check(no_flag);
       }
   }
 };
-
-// The words that call a command: "odrpo-bench judge analyze".
-std::string full_name(const CLI::App& app) { return (app.get_parent() != nullptr ? full_name(*app.get_parent()) + " " : "") + app.get_name(); }
 
 // Returns the command that the first words name. If a subcommand is missing (`odrpo-bench judge`), prints help on stderr and returns
 // nullptr. Failure `usage` for a word that is no command.
@@ -322,10 +331,27 @@ std::string usage_message(const CLI::App& sub, const CLI::ParseError& error) {
   return message + "\nSee: " + full_name(sub) + " --help";
 }
 
+// Reads --color WHEN and removes it from the words, so that errors of the command line have colours too. No other flag's value may begin with
+// "--", so the word is this flag wherever it stands.
+void take_colour(Arguments& words) {
+  const std::string flag = "--color";
+  for (std::size_t i = 0; i < words.size() && words[i] != "--";) {
+    const bool joined = words[i].starts_with(flag + '=');
+    if (words[i] != flag && !joined) {
+      ++i;
+      continue;
+    }
+    if (!joined && i + 1 == words.size()) throw Failure(Exit::usage, flag + ": 1 required WHEN missing");
+    use_colour(word_or_refuse(flag, colour_words, joined ? words[i].substr(flag.size() + 1) : words[i + 1]));
+    words.erase(words.begin() + static_cast<std::ptrdiff_t>(i), words.begin() + static_cast<std::ptrdiff_t>(i + (joined ? 1 : 2)));
+  }
+}
+
 int dispatch(int argc, char** argv) {
   Commands c;
   c.argv.assign(argv, argv + argc);
   Arguments words(argv + 1, argv + argc);
+  if (words.empty() || words[0] != "bench") take_colour(words);
   const std::string first = words.empty() ? "" : words[0];
   if (first == "bench") return bench(Arguments(argv + 2, argv + argc));
   const bool help = first == "help" && (words.size() == 1 || !words[1].starts_with('-'));
@@ -334,7 +360,7 @@ int dispatch(int argc, char** argv) {
   if (help) check_help(*command, words);
   if (command == nullptr) return static_cast<int>(Exit::usage);
   try {
-    if (first == "verify" || first == "merge") std::transform(words.begin(), words.end(), words.begin(), marked);
+    if (first == "verify" || first == "merge" || first == "table" || first == "plot") std::transform(words.begin(), words.end(), words.begin(), marked);
     std::reverse(words.begin(), words.end());  // CLI11 takes words in reverse order
     c.app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {

@@ -24,7 +24,7 @@ std::string diff_text(const DiffOptions& o, const ResultFile& a, const ResultFil
     text += paragraph(fmt::format("{} {}: suite {}, {}, digest {}", which, printable_line(*path), printable_line(file->suite),
                                   runs_text(file->runs), digest_text(*file)),
                       0, 2);
-  text += d.same_digest ? "equal: runs, values and curves have the same digest\n" : "different\n";
+  text += painted(d.same_digest ? "equal" : "different", verdict_paint(!d.same_digest)) + (d.same_digest ? ": runs, values and curves have the same digest\n" : "\n");
   text += settings_page("settings", d.settings);
   text += settings_page("what computed them", d.programs);
   if (!d.same_digest) {
@@ -140,7 +140,7 @@ int verify(const VerifyOptions& o) {
     if (o.json) {
       all.push_back(as_json(v));
     } else if (v.code == Exit::ok) {
-      put(fmt::format("{}: OK, digest {}, {}{}\n", printable_line(v.path), v.digest, runs_text(v.runs),
+      put(fmt::format("{}: {}, digest {}, {}{}\n", printable_line(v.path), painted("OK", Paint::good), v.digest, runs_text(v.runs),
                       v.failed ? fmt::format(", {} of them failed", v.failed) : ""));
     } else {
       std::fflush(stdout);

@@ -107,11 +107,13 @@ std::string limits_text(const LimitsReport& r) {
   out += '\n';
   for (const std::size_t i : order_of(r)) {
     out += paragraph(limit_name(r.limits[i]), 0, 2);
-    out += paragraph(limit_sentence(r.limits[i], r.results[i]), 2, 2);
+    const std::string sentence = limit_sentence(r.limits[i], r.results[i]), word = sentence.substr(0, sentence.find(':'));
+    const Paint paint = verdict_paint(r.results[i].verdict == LimitVerdict::fail, r.results[i].verdict != LimitVerdict::pass);
+    out += paragraph(painted(word, paint) + sentence.substr(word.size()), 2, 2);
   }
   out += '\n';
   for (const std::string& note : notes_of(r)) out += paragraph(note, 0);
-  out += '\n' + limits_outcome(r) + '\n';
+  out += '\n' + painted(limits_outcome(r), verdict_paint(limits_exit(r) != 0)) + '\n';
   return without_ci_commands(std::move(out));
 }
 

@@ -117,10 +117,11 @@ std::vector<std::string> reasons(const ScienceCell& cell) {
 }
 
 /// A line with the verdict, and one for each reason.
-std::string cell_text(const ScienceCell& cell) {
+std::string cell_text(const ScienceCell& cell, bool fails) {
   const std::string_view word = science_word(cell.verdict);
-  const std::size_t width = page_width - 2 - word.size();
-  std::string out = fmt::format("{}  {}\n", padded(short_text(cell.name, width), width), word);
+  const std::size_t width = page_width() - 2 - word.size();
+  const Paint paint = verdict_paint(fails, cell.verdict != ScienceVerdict::same);
+  std::string out = fmt::format("{}  {}\n", padded(short_text(cell.name, width), width), painted(word, paint));
   for (const std::string& reason : reasons(cell)) out += paragraph(reason, 2, 2);
   return out;
 }
@@ -159,7 +160,7 @@ std::string science_text(const ScienceReport& r) {
   std::size_t told = 0, silent = 0;
   for (const ScienceCell& cell : r.comparison.cells) {
     if (cell.verdict == ScienceVerdict::same) continue;
-    if (told++ < most_cells) out += cell_text(cell);
+    if (told++ < most_cells) out += cell_text(cell, science_fails(r, cell));
     else ++silent;
   }
   if (silent > 0) out += fmt::format("… and {} more\n", silent);
@@ -167,7 +168,7 @@ std::string science_text(const ScienceReport& r) {
   for (const std::string& note : notes_of(r)) out += paragraph(note, 0);
   if (r.diff.count_a + r.diff.count_b > 0) out += "\nruns that are not compared\n" + left_out_text(r);
   if (!r.same_digest) out += settings_page("what computed them (A: OLD, B: NEW)", r.diff.programs) + values_page(r.diff);
-  out += '\n' + science_outcome(r) + '\n';
+  out += '\n' + painted(science_outcome(r), verdict_paint(science_exit(r) != 0)) + '\n';
   return without_ci_commands(std::move(out));
 }
 

@@ -232,7 +232,10 @@ RunRecord train_loop(const typename W::Problem& problem, const std::atomic<bool>
     const bool recorded = t % spec.record.every == 0 || t == steps;
     if (recorded && (run->record.step.empty() || run->record.step.back() != t)) {
       LapClock clock(run->world.step.seconds);
-      if (!run->world.evaluate(t, t < steps || run->world.ends_slowly() ? stop : never)) {
+      if (counted) counted->evaluating.store(true, std::memory_order_relaxed);
+      const bool evaluated = run->world.evaluate(t, t < steps || run->world.ends_slowly() ? stop : never);
+      if (counted) counted->evaluating.store(false, std::memory_order_relaxed);
+      if (!evaluated) {
         if (t < steps) checkpoints.save_when_due(*run, true);  // at t = steps the record also needs the last batch, which no checkpoint has
         return failed_record(spec, "stopped");
       }

@@ -160,7 +160,8 @@ std::string text_of(const Conformance& c, const ConformOptions& o) {
     out += fmt::format("\n{:<32}{:<12}{:>10}{:>8}{:>8}\n", "EXPECTED GRADIENT, judge", "policy", "differs", "cosine", "length");
     for (const ExpectedGradient& g : c.gradients) out += fmt::format("{:<32}{:<12}{:>10}{:>8}{:>8}\n", g.judge, g.policy, g.difference != g.difference ? "-" : fmt::format("{:.2g}", g.difference < 1e-9 ? 0 : g.difference), gradient_cell(g.cosine), gradient_cell(g.length));
   }
-  out += '\n' + paragraph(verdict(c, o), 0, 4);
+  const std::string answer = verdict(c, o), word = answer.substr(0, answer.find(':'));
+  out += '\n' + paragraph(painted(word, verdict_paint(!c.conforms)) + answer.substr(word.size()), 0, 4);
   for (const std::string& cause : c.causes) out += paragraph("- " + printable_line(cause), 2, 4);
   if (!c.conforms && !c.same.empty()) out += paragraph("They are those of " + joined(c.same) + ".", 0, 2);
   if (const CheckResult* check = shown_check(c)) out += group_text(c, o, *check);
@@ -205,7 +206,7 @@ std::string junit_of(const Conformance& c, const ConformOptions& o, double secon
 int conform(const ConformOptions& o) {
   if (!o.junit.empty()) check_output(o.junit, "");
   ConformanceOptions options{.whitened = o.whitened};
-  if (!o.scores.empty()) options.scores = listed_word("--scores", asked_score_words, o.scores);
+  if (!o.scores.empty()) options.scores = word_or_refuse("--scores", asked_score_words, o.scores);
   const FormKeyFlags& k = o.keys;
   if (!o.any()) options.as = read_as(o);
   else if (o.whitened || k.ddof || k.eps || k.origin || k.k || k.kappa || k.r_min || !k.median.empty() || !k.values.empty())

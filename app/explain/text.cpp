@@ -246,7 +246,7 @@ std::string explanation_text(const Explanation& g, bool verbose, bool advice) {
   }
   std::size_t widest = 0;
   for (const auto& v : g.values) widest = std::max(widest, reward_text(v).size());
-  const bool wide = label_width + cell_width * g.values.size() <= page_width && widest < cell_width;
+  const bool wide = label_width + cell_width * g.values.size() <= page_width() && widest < cell_width;
   out += fmt::format("\n{:<{}}", "ADVANTAGES", label_width);
   if (wide)
     for (const auto& v : g.values) out += fmt::format("{:>{}}", reward_text(v), cell_width);

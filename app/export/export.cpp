@@ -50,9 +50,9 @@ class Sink {
 /// Reads from the flags what is exported and in which format. Failure `usage` for flags that contradict each other.
 ExportForm form_of(const ExportOptions& o) {
   ExportForm form;
-  if (!o.what.empty()) form.what = listed_word("--what", export_what_words, o.what);
+  if (!o.what.empty()) form.what = word_or_refuse("--what", export_what_words, o.what);
   if (form.what == ExportWhat::rollouts && !o.output.ends_with(".csv")) form.format = ExportFormat::jsonl;
-  if (!o.format.empty()) form.format = listed_word("--format", export_format_words, o.format);
+  if (!o.format.empty()) form.format = word_or_refuse("--format", export_format_words, o.format);
   if (o.what.empty() && form.format == ExportFormat::jsonl) form.what = ExportWhat::all;
   if (form.what == ExportWhat::suite && !o.format.empty()) fail(Exit::usage, "--format: the suite is text as it is");
   if (form.what == ExportWhat::suite && !o.only.empty()) fail(Exit::usage, "--only: the suite is written whole");

@@ -26,8 +26,8 @@ constexpr std::size_t most_listed = 1000;
 
 }  // namespace
 
-void refuse_word(const std::string& refusal, std::string_view word, std::span<const std::string_view> words, std::string_view are) {
-  fail(Exit::usage, "{} ({} {}){}", refusal, are, one_of(words), did_you_mean(word, words));
+void refuse_word(const std::string& refusal, std::string_view word, std::span<const std::string_view> words) {
+  fail(Exit::usage, "{}{}\nAllowed: {}", refusal, did_you_mean(word, words), one_of(words));
 }
 
 std::vector<std::string> list_items(std::string_view flag, const std::vector<std::string>& words) {

@@ -25,9 +25,8 @@ namespace odrpo::app {
 using Quoting = std::string (*)(std::string_view);
 inline std::string beginning(std::string_view text) { return shown(text); }
 
-/// Failure usage: `refusal`, then the known words and a suggestion.
-[[noreturn]] void refuse_word(const std::string& refusal, std::string_view word, std::span<const std::string_view> words,
-                              std::string_view are = "it is one of");
+/// Failure usage: `refusal` with a suggestion, and the known words in a line of their own.
+[[noreturn]] void refuse_word(const std::string& refusal, std::string_view word, std::span<const std::string_view> words);
 
 /// The value of that word. Failure usage for an unknown word, with the known words and a suggestion.
 template <class E, std::size_t n>
@@ -36,12 +35,6 @@ E word_or_refuse(std::string_view flag, const Word<E> (&table)[n], const std::st
   refuse_word(fmt::format("{}: there is no \"{}\"", flag, quoted(text)), text, words_in(table));
 }
 
-/// The same for a table that its refusal lists, without a suggestion.
-template <class E, std::size_t n>
-E listed_word(std::string_view flag, const Word<E> (&table)[n], const std::string& text) {
-  if (const auto value = find_word<E>(table, text)) return *value;
-  fail(Exit::usage, "{}: \"{}\" is not one of {}", flag, text, fmt::join(words_in(table), ", "));
-}
 
 /// The floor of posterior scores that --floor names: nothing = "posterior". Failure usage.
 inline std::optional<double> read_floor(const std::string& text) {

@@ -97,8 +97,11 @@ void limit_options(CLI::App& app, double& seconds, double& memory) {
   app.add_option("--max-memory", memory, "memory that it may take, in MB (default 300)")->check(positive())->type_name("MB");
 }
 
-void table_query_options(CLI::App& app, TableQuery& o, bool file_required) {
-  app.add_option("file", o.path, "a result file")->required(file_required)->type_name("FILE.h5");
+void table_query_options(CLI::App& app, TableQuery& o, int least_files, int most_files) {
+  app.add_option("file", o.paths, most_files > 1 ? "a result file; several are put beside each other as rows, paired by seed" : "a result file")
+      ->required(least_files > 0)
+      ->expected(least_files, most_files)
+      ->type_name("FILE.h5");
   app.add_option("--rows", o.rows, "axis of the rows, or `value`")->type_name("AXIS");
   app.add_option("--columns", o.columns, "axis of the columns, or `value`")->type_name("AXIS");
   repeated(app, "--value", o.value, "what the cells show: gain, quality, regret, …; several, with commas, need --columns value",
@@ -112,6 +115,7 @@ void table_query_options(CLI::App& app, TableQuery& o, bool file_required) {
       ->check(CLI::IsMember({"holm", "none"}))
       ->type_name("HOW");
   repeated(app, "--where", o.where, "only runs that have this value, e.g. --where rater=mixed; may be repeated", "AXIS=VALUE");
+  repeated(app, "--label", o.labels, "text for a name in tables and figures, e.g. 'odrpo(grpo)=ODRPO' or 'votes=8=8 votes'; may be repeated", "NAME=LABEL");
   repeated(app, "--best", o.best, "axis of which each cell takes its best value; may be repeated", "AXIS");
   app.add_option("--tune-seeds", o.tune_seeds, "choose --best on the first N seeds, report the others")
       ->check(whole(0, 100'000))
@@ -131,7 +135,7 @@ void merge_options(CLI::App& app, MergeOptions& o) {
 
 void plot_options(CLI::App& app, PlotOptions& o) {
   app.add_option("kind", o.kind, plot_kinds())->required()->type_name("KIND");
-  table_query_options(app, o, false);
+  table_query_options(app, o, 0, most_joined_files);
   app.add_option("--curve", o.curve,
                  "of curves: gain, quality, reward, kl, … (docs/reference/curves.md; default: that of the table's value)")
       ->type_name("CURVE");

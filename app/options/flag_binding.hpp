@@ -33,8 +33,8 @@ void jobs_option(CLI::App& app, int& jobs);
 void device_options(CLI::App& app, DeviceOptions& o);
 /// Adds --max-seconds and --max-memory: the CPU seconds and the MB that reading a file may take.
 void limit_options(CLI::App& app, double& seconds, double& memory);
-/// Adds the argument FILE.h5, and the flags that choose a table of it.
-void table_query_options(CLI::App& app, TableQuery& o, bool file_required = true);
+/// Adds the argument FILE.h5, and the flags that choose a table of it. `most_files`: how many may be given.
+void table_query_options(CLI::App& app, TableQuery& o, int least_files, int most_files);
 void merge_options(CLI::App& app, MergeOptions& o);
 void plot_options(CLI::App& app, PlotOptions& o);
 void export_options(CLI::App& app, ExportOptions& o);

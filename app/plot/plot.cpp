@@ -164,7 +164,7 @@ Figure levels(const PlotOptions& o) {
         kinds.back().level.push_back(query_curve(file, o, std::string(kind.name) + std::to_string(k), o.data || o.json ? every_step : most_steps_drawn));
       } catch (const Failure& failure) {
         if (failure.code != Exit::usage) throw;
-        if (k == 2 && kinds.size() == 1) fail(Exit::usage, "{} has no curves of levels; a suite with `levels = 1` in [record] has", printable_line(o.path));
+        if (k == 2 && kinds.size() == 1) fail(Exit::usage, "{} has no curves of levels; a suite with `levels = 1` in [record] has", printable_line(o.path()));
         break;
       }
   }
@@ -223,8 +223,8 @@ double inches(const char* flag, const std::string& text, double least, double mo
 /// Failure `usage` for flags that have no effect on this kind of figure.
 void check_flags(const PlotOptions& o, const PlotKind& kind) {
   const bool weights = !kind.of_file;
-  if (kind.of_file && o.path.empty()) fail(Exit::usage, "FILE.h5 is required: the figure {} is of a result file", kind.word);
-  if (weights && !o.path.empty()) fail(Exit::usage, "the figure weights is of no file; --rewards and --estimator say what it shows");
+  if (kind.of_file && o.paths.empty()) fail(Exit::usage, "FILE.h5 is required: the figure {} is of a result file", kind.word);
+  if (weights && !o.paths.empty()) fail(Exit::usage, "the figure weights is of no file; --rewards and --estimator say what it shows");
   const bool of_levels = kind.make == levels, of_curves = kind.make == curves, of_lines = of_curves || kind.make == votes, of_differences = kind.make == forest || (of_lines && draws_differences(o));
   const struct {
     const char* name;
@@ -238,6 +238,7 @@ void check_flags(const PlotOptions& o, const PlotKind& kind) {
                {"--columns", !o.columns.empty(), !weights},
                {"--best", !o.best.empty(), !weights},
                {"--where", !o.where.empty(), !weights},
+               {"--label", !o.labels.empty(), !weights},
                {"--tune-seeds", o.tune_seeds >= 0, !weights},
                {"--max-seconds", o.max_seconds > 0, !weights},
                {"--max-memory", o.max_memory > 0, !weights},
@@ -267,7 +268,9 @@ int plot(const PlotOptions& o) {
   FigureSize size;
   if (!o.width.empty()) size.width = inches("--width", o.width, 2, 20);
   if (!o.height.empty()) size.height = inches("--height", o.height, 1, 30);
-  if (!output.empty()) check_output(output, o.path);
+  if (!output.empty() && o.paths.empty()) check_output(output, "");
+  for (const std::string& path : o.paths)
+    if (!output.empty()) check_output(output, path);
   const Figure figure = kind.make(o);
   if (o.width.empty()) size.width = figure.panels.size() > 1 ? page_width : column_width;
   const std::string bytes = o.data ? figure_csv(figure) : o.json ? figure_json(figure) : draw_figure(figure, format, size);

@@ -114,7 +114,7 @@ int list(const ListOptions& options) {
     if (found == parts.end()) {
       std::vector<std::string_view> names;
       for (const auto& part : parts) names.push_back(part.name);
-      refuse_word(fmt::format("list knows no \"{}\"", shown(options.what)), options.what, names, "it knows");
+      refuse_word(fmt::format("list knows no \"{}\"", shown(options.what)), options.what, names);
     }
     parts = {*found};
   }

@@ -234,7 +234,7 @@ std::string reference_page(std::string_view page) {
     if (p.word == page)
       return fmt::format("# {}\n\n<!-- `odrpo-bench list --markdown {}` prints this page; change the descriptions in the code. -->\n\n{}",
                          p.title, page, p.text());
-  refuse_word(fmt::format("list --markdown knows no page \"{}\"", shown(page)), page, page_words, "it knows");
+  refuse_word(fmt::format("list --markdown knows no page \"{}\"", shown(page)), page, page_words);
 }
 
 }  // namespace odrpo::app

@@ -132,13 +132,13 @@ std::vector<std::pair<std::string, std::string>> failures_of(const ResultFile& f
 HtmlPage page_of(const TableQuery& q) {
   const std::vector<std::string> values = value_names(q.value);
   const ResultFile file = read_results(
-      q.path, [](const ResultFile&) { return std::vector<std::string>{"error"}; }, read_limits(q.max_seconds, q.max_memory));
+      q.path(), [](const ResultFile&) { return std::vector<std::string>{"error"}; }, read_limits(q.max_seconds, q.max_memory));
   HtmlPage page;
   page.suite = file.suite;
   page.program = "odrpo-bench " + file.version;
   page.runs = file.runs;
   page.failed = file.failed;
-  page.commands = reproduction_commands(file, q.path);
+  page.commands = reproduction_commands(file, q.path());
   page.remarks.push_back(
       "The last command says whether the results are equal: their digest covers every final value and every curve, not times.");
   const std::string* suite = file.provenance_text("suite");
@@ -153,7 +153,7 @@ HtmlPage page_of(const TableQuery& q) {
     TableQuery first = q;
     if (values.size() > 1) first.value = {values[0]};
     const ResultFile numbers = read_table_file(first, values, curve_columns(gain_curve));
-    if (numbers.digest != file.digest) fail(Exit::io, "'{}' was replaced while it was read", q.path);
+    if (numbers.digest != file.digest) fail(Exit::io, "'{}' was replaced while it was read", q.path());
     page.tables = chosen_tables(numbers, q, values);
     add_figures(page, numbers, first);
   }
@@ -179,8 +179,8 @@ std::string page_path(const std::string& input) {
 }  // namespace
 
 int report(const ReportOptions& o) {
-  const std::string output = o.output.empty() ? page_path(o.path) : o.output;
-  check_output(output, o.path);
+  const std::string output = o.output.empty() ? page_path(o.path()) : o.output;
+  check_output(output, o.path());
   const HtmlPage page = page_of(o);
   const std::string html = html_page(page);
   write_output(output, html);

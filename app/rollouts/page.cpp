@@ -27,7 +27,7 @@ std::string page_text(const ReportPage& page) {
       columns.push_back({table.rows[0][c], {}, c > 0});
       for (std::size_t r = 1; r < table.rows.size(); ++r) columns.back().rows.push_back(table.rows[r][c]);
     }
-    if (!columns.empty()) out += side_by_side(columns, page_width);
+    if (!columns.empty()) out += side_by_side(columns, page_width());
     for (const std::string& text : table.legend) out += paragraph(text, 0, 2);
   }
   return out;

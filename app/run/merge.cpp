@@ -11,6 +11,7 @@
 
 #include "app/command.hpp"
 #include "app/run/provenance.hpp"
+#include "app/run/output_name.hpp"
 #include "app/run/shard.hpp"
 #include "config/catalogue/env_config.hpp"
 #include "config/plan/run_grid.hpp"
@@ -243,7 +244,7 @@ std::vector<MissingPart> missing_parts(const Suite& suite, const SuiteOptions& o
     std::optional<std::string> where;
     for (const Part& given : parts)
       if (given.text(part_text) == text && !where) where = output_of(given);
-    if (!where) where = count > 1 ? (fs::path(parts.front().path).parent_path() / default_output(suite.name, part)).string() : output;
+    if (!where) where = count > 1 ? (fs::path(parts.front().path).parent_path() / default_output(suite.name, options.set, "", part)).string() : output;
     told.push_back({text, std::move(runs), command(options, text, *where)});
   }
   return told;

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
 #include "train/run_settings.hpp"
 #include "train/schedule/workload.hpp"
@@ -36,6 +37,12 @@ std::string worlds_text(const Work& work) {
   return fmt::format("making {}{}", counted(work.worlds_in_making, "world"), share);
 }
 
+/// "  310 steps/s" of this call; empty before a second has passed.
+std::string speed_text(const Tally& tally) {
+  if (tally.elapsed < 1 || tally.work.steps_trained == 0) return "";
+  return fmt::format("  {} steps/s", count_text(std::max(1.0, std::round(static_cast<double>(tally.work.steps_trained) / tally.elapsed))));
+}
+
 void draw(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
@@ -48,7 +55,7 @@ ProgressStyle progress_style(bool quiet) {
   style.show = !quiet;
   const char* term = std::getenv("TERM");
   style.bar = isatty(STDERR_FILENO) && term && std::string_view(term) != "dumb" && !set("CI");
-  style.colour = style.bar && !set("NO_COLOR");
+  style.colour = style.bar && coloured(stderr);
   return style;
 }
 
@@ -68,6 +75,7 @@ std::string bar_text(const Tally& tally, int width) {
   const std::string worlds = worlds_text(tally.work);
   const std::string runs = fmt::format("{}/{}", tally.resumed + tally.trained, runs_text(tally.total)),
                     steps = fmt::format("  {}/{} step{}", count_text(steps_done), count_text(steps_total), steps_total == 1 ? "" : "s"),
+                    speed = speed_text(tally), evaluating = tally.work.evaluations > 0 ? "  evaluating " + runs_text(static_cast<std::size_t>(tally.work.evaluations)) : "",
                     making = worlds.empty() || (left >= 0 && tally.work.world_steps_total == 0) ? "" : "  " + worlds,
                     rest = making + (left >= 0 ? "  ETA " + duration_text(left) : "") +
                            (tally.failed > 0 ? fmt::format("  {} failed", count_text(static_cast<double>(tally.failed))) : "");
@@ -78,6 +86,7 @@ std::string bar_text(const Tally& tally, int width) {
     return fmt::format("[{:#<{}}{:.<{}}] {}", "", filled, "", cells - filled, text);
   };
   constexpr int shortest_bar = 3 + 5;
+  if (const std::string all = runs + steps + speed + evaluating + rest; room(all) >= shortest_bar) return with_bar(all);
   for (const std::string& text : {runs + steps + rest, runs + rest}) {  // with the bar if it fits; else the text alone; else without steps
     if (room(text) >= shortest_bar) return with_bar(text);
     if (room(text) >= 0) return text;
@@ -88,9 +97,11 @@ std::string bar_text(const Tally& tally, int width) {
 std::string plain_text(const Tally& tally) {
   const double left = seconds_to_go(tally.work, tally.elapsed);
   const std::string worlds = tally.work.world_steps_total > 0 ? worlds_text(tally.work) + ", " : "";
-  return fmt::format("{} of {} and {} of {} step{} done, {}{} left{}", tally.resumed + tally.trained, runs_text(tally.total),
+  const std::string evaluating = tally.work.evaluations > 0 ? "evaluating " + runs_text(static_cast<std::size_t>(tally.work.evaluations)) + ", " : "";
+  const std::string speed = speed_text(tally), at = speed.empty() ? "" : speed.substr(2) + ", ";
+  return fmt::format("{} of {} and {} of {} step{} done, {}{}{}{} left{}", tally.resumed + tally.trained, runs_text(tally.total),
                      count_text(static_cast<double>(tally.work.steps_done)), count_text(static_cast<double>(tally.work.steps_total)),
-                     tally.work.steps_total == 1 ? "" : "s", worlds, left >= 0 ? "about " + duration_text(left) : "unknown time",
+                     tally.work.steps_total == 1 ? "" : "s", at, evaluating, worlds, left >= 0 ? "about " + duration_text(left) : "unknown time",
                      tally.failed > 0 ? fmt::format(", {} failed", count_text(static_cast<double>(tally.failed))) : "");
 }
 

@@ -33,10 +33,11 @@ class ProgressBar {
 
 /// A duration, rounded up: "12 s", "3 min 20 s", "31 min", "1 h 05 min", "3 d 04 h".
 std::string duration_text(double seconds);
-/// "[####......] 12/192 runs  2,410/38,400 steps  ETA 31 min", at most `width` columns wide, without colour or carriage return. The bar
-/// shows the share of steps done. In a narrow terminal the bar is left out, then the number of steps.
+/// "[####......] 12/192 runs  2,410/38,400 steps  310 steps/s  evaluating 2 runs  making 1 world (34 %)  ETA 31 min", at most `width` columns
+/// wide, without colour or carriage return. The bar shows the share of steps done. In a narrow terminal speed and evaluations are left out, then
+/// the bar, then the number of steps.
 std::string bar_text(const Tally& tally, int width);
-/// The plain line: "12 of 192 runs and 2,410 of 38,400 steps done, about 31 min left".
+/// The plain line: "12 of 192 runs and 2,410 of 38,400 steps done, 310 steps/s, about 31 min left".
 std::string plain_text(const Tally& tally);
 
 }  // namespace odrpo::app

@@ -14,6 +14,7 @@
 #include "app/command.hpp"
 #include "app/run/device_choice.hpp"
 #include "app/run/mpi.hpp"
+#include "app/run/output_name.hpp"
 #include "app/run/progress.hpp"
 #include "app/run/provenance.hpp"
 #include "app/run/shard.hpp"
@@ -119,7 +120,7 @@ int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job
   const std::string whole = is_part ? suite_facts(suite, build_facts().version).fingerprint : "";
   if (is_part) take_part(suite, chosen.part);
   RunSettings settings;
-  settings.output = output_of(o.output.empty() ? default_output(suite.name, chosen.part) : o.output, o.suite.path);
+  settings.output = output_of(o.output.empty() ? default_output(suite.name, o.suite.set, o.name, chosen.part) : o.output, o.suite.path);
   settings.jobs = jobs_or_cores(o.jobs);
   settings.force = o.force;
   settings.checkpoint_seconds = o.checkpoint.value_or(settings.checkpoint_seconds);
@@ -181,12 +182,13 @@ int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job
   report.failed = file.failed;  // all failed runs in the file, also if an earlier call trained them
   const auto table = is_part ? std::nullopt : table_of(suite, file);
   if (o.json) put(summary_json(report, suite.name, is_part ? chosen.part.text() : "", settings.output, file.digest, where, seconds, table));
-  else if (table) put(table_text(*table, Legend::full, stdout_width()));
+  else if (table) put(table_text(*table, Legend::brief, stdout_width()));
   std::fflush(stdout);  // the table comes before the lines on stderr
   for (const BatchEngine& e : settings.engines)
     if (!o.quiet && !report.complete && e.seconds)
       print_note(fmt::format("note: {}: {} in its kernels", e.name, seconds_text(e.seconds())));
   if (!o.quiet) tell_end(report, settings.output, file.digest, seconds);
+  if (!o.quiet && !o.json && table) print_note(next_steps({settings.output}));
   if (!o.quiet && is_part)
     print_note(fmt::format("this is part {}: `odrpo-bench merge PART.h5 ... -o {}.h5` joins all {}", chosen.part.text(), suite.name,
                            chosen.part.count));

@@ -117,10 +117,4 @@ bool is_first_rank() {
   return true;
 }
 
-std::string default_output(const std::string& name, PartOfSuite part) {
-  if (part.count == 1) return name + ".h5";
-  const std::size_t width = std::to_string(part.count - 1).size();
-  return fmt::format("{}.part-{:0{}}-of-{}.h5", name, part.index, width, part.count);
-}
-
 }  // namespace odrpo::app

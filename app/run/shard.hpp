@@ -24,7 +24,4 @@ int launched_ranks();
 /// True for rank 0 of an MPI job, and for a process that runs alone.
 bool is_first_rank();
 
-/// The result file that `run` writes without -o: "NAME.h5", for a part "NAME.part-03-of-16.h5".
-std::string default_output(const std::string& name, PartOfSuite part);
-
 }  // namespace odrpo::app

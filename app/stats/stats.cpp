@@ -221,7 +221,7 @@ void read_result_runs(const StatsOptions& o, const std::vector<std::string>& cel
                       StatsReport& report) {
   if (!o.unit.empty() && o.unit != "seed") fail(Exit::usage, "--unit: the runs of a result file are paired by seed");
   TableQuery query;
-  query.path = o.path;
+  query.paths = {o.path};
   query.where = o.where;
   query.max_seconds = o.max_seconds;
   query.max_memory = o.max_memory;

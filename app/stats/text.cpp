@@ -97,7 +97,7 @@ std::string cells_text(const StatsReport& report) {
   if (report.options.gamma)
     columns.push_back(
         estimate_column(fmt::format("gap to {}", *report.options.gamma), estimates(cells, [](const auto& c) { return c.optimality_gap; })));
-  return '\n' + side_by_side(columns, page_width);
+  return '\n' + side_by_side(columns, page_width());
 }
 
 /// A table of a performance profile: a row for each cell, and a column for each threshold.
@@ -107,7 +107,7 @@ std::string profile_text(const StatsReport& report, const char* what, std::vecto
   for (std::size_t k = 0; k < report.options.thresholds.size(); ++k)
     columns.push_back(estimate_column(fmt::format("> {}", report.options.thresholds[k]),
                                       estimates(cells, [&](const auto& c) { return (c.*profile)[k]; }), Style{2}));
-  return fmt::format("\n{}\n", what) + side_by_side(columns, page_width);
+  return fmt::format("\n{}\n", what) + side_by_side(columns, page_width());
 }
 
 Estimate mean_of(const Difference& d, const StatsReport& report) {
@@ -132,7 +132,7 @@ std::string differences_text(const StatsReport& report) {
       {"p", texts(list, [](const auto& d) { return p_text(d.p); })},
       {"p Holm", texts(list, [](const auto& d) { return p_text(d.p_holm); })}};
   columns.push_back(estimate_column("P(row > baseline)", estimates(list, [](const auto& d) { return d.improvement; }), Style{2}));
-  return '\n' + side_by_side(columns, page_width);
+  return '\n' + side_by_side(columns, page_width());
 }
 
 std::string contrasts_text(const StatsReport& report) {
@@ -157,7 +157,7 @@ std::string contrasts_text(const StatsReport& report) {
                        texts(list, [&](const Difference& d) { return interval_text(d.bootstrap.lo, d.bootstrap.hi, style); })});
   columns.push_back({"p", texts(list, [](const auto& d) { return p_text(d.p); })});
   columns.push_back({"p Holm", texts(list, [](const auto& d) { return p_text(d.p_holm); })});
-  return '\n' + paragraph("difference of differences: (row - baseline) at " + contrast_text(report), 0, 2) + side_by_side(columns, page_width);
+  return '\n' + paragraph("difference of differences: (row - baseline) at " + contrast_text(report), 0, 2) + side_by_side(columns, page_width());
 }
 
 }  // namespace

@@ -3,13 +3,18 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <iterator>
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include "app/flags/flag_values.hpp"
+#include "app/run/provenance.hpp"
 #include "estimators/estimator.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
@@ -58,30 +63,52 @@ std::string baseline_row(const ResultFile& file, const std::string& rows, const 
   return is_row(usual) ? usual : word;
 }
 
+/// Adds the label of --label NAME=LABEL, split at the last "=", since a name may be AXIS=VALUE. It replaces the suite's label of that name.
+void ask_label(const std::string& word, TableSpec& spec) {
+  const std::size_t equals = word.rfind('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == word.size())
+    fail(Exit::usage, "--label wants NAME=LABEL, as 'odrpo(grpo)=ODRPO'; not \"{}\"", shown(word));
+  std::erase_if(spec.labels, [&](const auto& label) { return label.first == word.substr(0, equals); });
+  spec.labels.emplace_back(word.substr(0, equals), word.substr(equals + 1));
+}
+
+/// The names of joined files in tables: without folder and .h5 if they differ then, else as they are given.
+std::vector<std::string> file_names(const std::vector<std::string>& paths) {
+  std::vector<std::string> names;
+  for (const std::string& path : paths) names.push_back(printable_line(std::filesystem::path(path).filename().replace_extension().string()));
+  const std::set<std::string> different(names.begin(), names.end());
+  if (different.size() == names.size() && different.count("") == 0) return names;
+  if (std::set<std::string>(paths.begin(), paths.end()).size() < paths.size()) fail(Exit::usage, "a file is named twice");
+  return paths;
+}
+
 /// True if two words mean the same axis: "lr" is short for "learn.lr".
 bool same_axis(const std::string& a, const std::string& b) { return a == b || a.ends_with("." + b) || b.ends_with("." + a); }
 
 /// The table that the flags ask for: the suite's own, changed by each flag. Rows of --baseline keep the spelling of the flag.
 TableSpec asked_spec(const ResultFile& head, const TableQuery& o) {
   const std::string* stored = head.provenance_text("table");
-  const bool own = o.rows.empty() && o.columns.empty() && o.value.empty();
+  const bool several = o.paths.size() > 1, own = o.rows.empty() && o.columns.empty() && o.value.empty();
+  const std::string rows = several && o.rows.empty() && o.columns != file_dimension ? file_dimension : o.rows;
   if (const std::string problem = stored && own ? table_spec_problem(*stored) : ""; !problem.empty()) throw Failure(Exit::usage, problem);
   TableSpec spec = parse_table_spec(stored ? *stored : "");
-  if (!o.rows.empty() && o.rows != spec.rows) {  // the suite's baselines name rows that this table lacks
-    spec.rows = o.rows;
+  if (!rows.empty() && rows != spec.rows) {  // the suite's baselines name rows that this table lacks
+    spec.rows = rows;
     spec.baseline.clear();
     spec.groups.clear();
   }
+  if (rows == file_dimension && several) spec.baseline = file_names(o.paths).front();
   if (!o.columns.empty()) spec.columns = o.columns;
+  for (const std::string& label : o.labels) ask_label(label, spec);
   if (!o.value.empty()) spec.value = value_names(o.value);
   else if (spec.value.size() > 1 && !spec.over_values()) spec.value.resize(1);  // values are neither rows nor columns now
   if (!o.baseline.empty()) ask_baselines(o.baseline, spec);
   if (!o.compare.empty()) {
-    spec.compare = listed_word("--compare", compare_words, o.compare);
+    spec.compare = word_or_refuse("--compare", compare_words, o.compare);
     if (!spec.compares()) fail(Exit::usage, "--compare: there is no baseline to compare with; --baseline names one");
   }
   if (!o.correction.empty()) {
-    spec.correction = listed_word("--correction", correction_words, o.correction);
+    spec.correction = word_or_refuse("--correction", correction_words, o.correction);
     if (!spec.compares()) fail(Exit::usage, "--correction: there is no baseline to compare with; --baseline names one");
   }
   if (!o.best.empty()) spec.best = o.best;
@@ -113,7 +140,7 @@ auto blaming(const ResultFile& file, const TableQuery& o, Call call) {
   } catch (const Failure& failure) {
     if (failure.code != Exit::usage || set_by_flag(failure.what(), o)) throw;
     throw Failure(Exit::bad_input,
-                  fmt::format("'{}': {} table cannot be shown: {}; --rows, --columns and --value choose another", printable_line(o.path),
+                  fmt::format("'{}': {} table cannot be shown: {}; --rows, --columns and --value choose another", printable_line(o.path()),
                               file.provenance_text("table") ? "its stored" : "the usual", failure.what()));
   }
 }
@@ -149,7 +176,9 @@ std::vector<std::string> value_names(const std::vector<std::string>& lists) {
   return names;
 }
 
-ResultFile read_table_file(const TableQuery& q, const std::vector<std::string>& values, const std::vector<std::string>& if_there) {
+namespace {
+
+ResultFile read_one_file(const TableQuery& q, const std::string& path, const std::vector<std::string>& values, const std::vector<std::string>& if_there) {
   const auto choose = [&](const ResultFile& head) {  // runs in the separate process that reads the file
     std::vector<std::string> columns = blaming(head, q, [&] { return stored_columns(head, asked_spec(head, q)); });
     const auto add = [&](const std::string& value) {
@@ -165,14 +194,24 @@ ResultFile read_table_file(const TableQuery& q, const std::vector<std::string>& 
     return columns;
   };
   const ReadLimits limits = read_limits(q.max_seconds, q.max_memory);
-  ResultFile file = read_results(q.path, choose, limits);
+  ResultFile file = read_results(path, choose, limits);
   const TableSpec spec = asked_spec(file, q);
   blaming(file, q, [&] {
-    add_win_rates(file, q.path, spec.value, q.value.empty(), limits);  // lenient: --only may have left out the opponent
-    add_win_rates(file, q.path, values, false, limits);
+    add_win_rates(file, path, spec.value, q.value.empty(), limits);  // lenient: --only may have left out the opponent
+    add_win_rates(file, path, values, false, limits);
     return true;
   });
   return file;
+}
+
+}  // namespace
+
+ResultFile read_table_file(const TableQuery& q, const std::vector<std::string>& values, const std::vector<std::string>& if_there) {
+  if (q.paths.size() == 1) return read_one_file(q, q.path(), values, if_there);
+  const std::vector<std::string> names = file_names(q.paths);
+  std::vector<ResultFile> files;
+  for (const std::string& path : q.paths) files.push_back(read_one_file(q, path, values, if_there));
+  return joined_files(files, names);
 }
 
 TableModel query_table(const ResultFile& whole, const TableQuery& q) {
@@ -260,8 +299,23 @@ std::vector<std::string> curve_columns(const std::string& curve) {
 TableModel query_curve(const ResultFile& file, const TableQuery& q, const std::string& curve, std::size_t most_steps) {
   const TableModel table = query_table(file, q);
   const std::string name = curve.empty() ? curve_of(table.values[0].name, file) : curve;
-  const auto curves = read_curve(q.path, is_gain(name) ? curve_name(CurveId::quality) : name, runs_behind(table), file.digest,
-                                 read_limits(q.max_seconds, q.max_memory));
+  const std::string stored = is_gain(name) ? curve_name(CurveId::quality) : name;
+  const ReadLimits limits = read_limits(q.max_seconds, q.max_memory);
+  const std::vector<std::uint32_t> runs = runs_behind(table);
+  if (file.sources.empty()) return curve_table(table, is_gain(name) ? gain(file) : described(name), read_curve(q.path(), stored, runs, file.digest, limits), most_steps);
+  std::vector<RunCurve> curves;
+  std::uint32_t first = 0;  // row of the joined file's first run
+  for (std::size_t f = 0; f < file.sources.size(); ++f) {
+    const auto end = first + static_cast<std::uint32_t>(file.sources[f].runs);
+    std::vector<std::uint32_t> own;
+    for (const std::uint32_t run : runs)
+      if (run >= first && run < end) own.push_back(run - first);
+    for (RunCurve& curve : read_curve(q.paths[f], stored, own, file.sources[f].digest, limits)) {
+      curve.run += first;
+      curves.push_back(std::move(curve));
+    }
+    first = end;
+  }
   return curve_table(table, is_gain(name) ? gain(file) : described(name), curves, most_steps);
 }
 
@@ -296,7 +350,7 @@ struct TableFormat {
 };
 constexpr TableFormat table_formats[] = {
     {"text", [](const TableModel& table, std::optional<Legend> legend,
-                const TableOptions&) { put(table_text(table, legend.value_or(Legend::full), stdout_width())); }},
+                const TableOptions&) { put(table_text(table, legend.value_or(Legend::brief), stdout_width())); }},
     {"md", [](const TableModel& table, std::optional<Legend> legend,
               const TableOptions&) { put(table_markdown(table, legend.value_or(Legend::full))); }},
     {"latex", [](const TableModel& table, std::optional<Legend> legend,
@@ -314,13 +368,19 @@ constexpr TableFormat table_formats[] = {
 
 std::vector<std::string_view> table_format_words() { return words_in(table_formats); }
 
+std::string next_steps(const std::vector<std::string>& paths) {
+  const std::string file = joined(paths, file_word, " ");
+  if (paths.size() > 1) return fmt::format("next: odrpo-bench plot curves {0} --rows file, odrpo-bench table {0} --legend full", file);
+  return fmt::format("next: odrpo-bench plot curves {0}, odrpo-bench report {0}, odrpo-bench table {0} --legend full", file);
+}
+
 int table(const TableOptions& o) {
   const std::string_view word = o.format.empty() ? table_formats[0].word : o.format;
   const auto format = std::find_if(std::begin(table_formats), std::end(table_formats), [&](const TableFormat& f) { return f.word == word; });
   if (format == std::end(table_formats))
-    fail(Exit::usage, "--format: \"{}\" is not one of {}", o.format, fmt::join(table_format_words(), ", "));
+    refuse_word(fmt::format("--format: there is no \"{}\"", shown(o.format)), o.format, table_format_words());
   std::optional<Legend> legend;
-  if (!o.legend.empty()) legend = listed_word("--legend", legend_words, o.legend);
+  if (!o.legend.empty()) legend = word_or_refuse("--legend", legend_words, o.legend);
   if (legend && format->for_programs) fail(Exit::usage, "--legend: {} has everything in its fields", word);
   if (o.siunitx && word != "latex") fail(Exit::usage, "--siunitx: only --format latex has numbers for it");
   if (!o.curve.empty() && !o.value.empty()) fail(Exit::usage, "--curve takes the place of --value; give one of them");
@@ -328,6 +388,7 @@ int table(const TableOptions& o) {
   TableModel model = o.curve.empty() ? query_table(file, o) : query_curve(file, o, o.curve, format->for_programs ? every_step : shown_steps);
   if (!o.power.empty()) model.spec.power_difference = power_difference(o.power, model);
   format->print(model, legend, o);
+  if (word == "text" && isatty(STDOUT_FILENO) != 0) print_note(next_steps(o.paths));
   return static_cast<int>(Exit::ok);
 }
 

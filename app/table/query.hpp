@@ -14,7 +14,7 @@ namespace odrpo::app {
 /// Splits the lists of --value at their commas. Failure `usage` for an empty word, as in "a,,b".
 std::vector<std::string> value_names(const std::vector<std::string>& lists);
 
-/// Reads from the result file the columns that the chosen table needs. Also reads those of the table values `values`, and those of
+/// Reads from the result file, or from all of several (joined_files()), the columns that the chosen table needs. Also reads those of the table values `values`, and those of
 /// `if_there` that the file has. Fails as read_results() does; `usage` for a flag that does not fit the file; `bad_input` where the suite's
 /// own table is invalid.
 ResultFile read_table_file(const TableQuery& q, const std::vector<std::string>& values = {},
@@ -28,6 +28,9 @@ TableModel query_table(const ResultFile& file, const TableQuery& q);
 /// Fails as read_curve() and curve_table() do.
 TableModel query_curve(const ResultFile& file, const TableQuery& q, const std::string& curve, std::size_t most_steps);
 inline constexpr std::size_t every_step = ~std::size_t{0};
+/// A line with the commands that show more of result files than their table.
+std::string next_steps(const std::vector<std::string>& paths);
+
 /// The columns that read_table_file() must read in addition, so that query_curve() can show this curve.
 std::vector<std::string> curve_columns(const std::string& curve);
 inline constexpr const char* gain_curve = "gain";

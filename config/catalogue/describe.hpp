@@ -1,10 +1,13 @@
 // Describes the sections that belong to suites alone: [suite], [grid] and [table]. Other sections are described next to their config.
 // Descriptions call the methods of class Visitor (config/catalogue/fields.cpp).
 #pragma once
+#include <fmt/format.h>
+
 #include <array>
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -141,6 +144,13 @@ template <>
 constexpr std::string_view section_of<EstimatorConfig>() {
   return "estimator";
 }
+/// The allowed words of a catalogue for an error: all of them, or the command that lists them if they are many.
+template <class C>
+std::string allowed_words(std::span<const std::string_view> words) {
+  constexpr std::size_t few = 12;
+  if (words.size() <= few) return one_of(words);
+  return fmt::format("a word of `odrpo-bench list {0}s`, or the NAME of a section [{0}.NAME]", section_of<C>());
+}
 template <>
 constexpr std::string_view section_of<LearnConfig>() {
   return "learn";
@@ -162,10 +172,13 @@ constexpr std::string_view section_of<LimitsConfig>() {
   return "limits";
 }
 
+/// The section whose keys are names of the grid, and whose values are their labels.
+inline constexpr std::string_view label_section = "label";
+
 /// All sections, in the order that messages and lists have.
 inline constexpr std::string_view sections[] = {section_of<SuiteHead>(),   section_of<GridConfig>(),   section_of<EnvConfig>(),
                                                 section_of<RaterConfig>(), section_of<PolicyConfig>(), section_of<EstimatorConfig>(),
                                                 section_of<LearnConfig>(), section_of<RecordConfig>(), section_of<TableConfig>(),
-                                                section_of<GateConfig>(),  section_of<LimitsConfig>()};
+                                                section_of<GateConfig>(),  section_of<LimitsConfig>(),   label_section};
 
 }  // namespace odrpo

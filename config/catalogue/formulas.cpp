@@ -122,7 +122,13 @@ std::string settings(const Suite& suite) {
       continue;
     text += fmt::format("\tlearn.{}={}\n", f.key, f.value);
   }
-  return text;
+  std::string systems;  // whose conventions the estimators follow, as in the file
+  std::set<Compat> met;
+  for (const std::size_t i : suite.runs.first_of_each({GridPart::estimator}))
+    if (const EstimatorConfig& e = suite.runs[i].estimator; e.outside == Outside::none && met.insert(e.compat).second)
+      add_item(systems, word_of<Compat>(compat_words, e.compat), " and ");
+  const bool is_axis = std::any_of(suite.axis_names.begin(), suite.axis_names.end(), [](const std::string& axis) { return last_part(axis) == "compat"; });
+  return text + (is_axis || systems.empty() ? "" : fmt::format("\tcompat={}\n", systems));
 }
 
 // states the noise: "noise of mixed: gaussian sigma 0.47 spread 0.2; …"; or the file from which the channel was learned

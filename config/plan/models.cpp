@@ -76,7 +76,7 @@ class Models {
     for (const auto& rater : raters_)
       if (!CatalogueOf<RaterConfig>::find(rater.name)) words.push_back(rater.name);
     reading_.errors.add(place, fmt::format("`{}` knows no rater \"{}\"", label, shown(name)),
-                        one_of(words) + ", or a judge's file such as \"judge.toml\"", nearest_word(name, words));
+                        allowed_words<RaterConfig>(words) + ", or a judge's file such as \"judge.toml\"", nearest_word(name, words));
     return name;
   }
 

@@ -99,7 +99,7 @@ std::vector<Variant<C>> choose(const std::vector<std::string>& names, const std:
     else if (variant != by_name.end()) chosen.push_back(*variant->second);
     else if (entry) chosen.push_back({entry->word, place, entry->config, {}});
     else
-      errors.add(place, fmt::format("unknown {} \"{}\"", section_of<C>(), shown(names[i])), errors.wants_detail() ? one_of(words) : "",
+      errors.add(place, fmt::format("unknown {} \"{}\"", section_of<C>(), shown(names[i])), errors.wants_detail() ? allowed_words<C>(words) : "",
                  errors.wants_detail() ? nearest_word(names[i], words) : "");
   }
   return chosen;
@@ -120,7 +120,7 @@ void read_grid(const Node& root, Plan& plan, Reading& reading) {
   fields.read(grid);
   fields.finish();
   if (section != nullptr && section->kind == Node::Kind::table && reading.sound && find_child(*section, "estimator") == nullptr)
-    errors.add(section->key_place, "[grid] needs `estimator = [...]`", one_of(CatalogueOf<EstimatorConfig>::words()));
+    errors.add(section->key_place, "[grid] needs `estimator = [...]`", allowed_words<EstimatorConfig>(CatalogueOf<EstimatorConfig>::words()));
   plan.env = choose(grid.env, fields.places("env"), read_variants<EnvConfig>(root, reading), errors);
   const std::vector<Variant<RaterConfig>> raters = read_variants<RaterConfig>(root, reading);
   plan.rater = choose(grid.rater, fields.places("rater"), raters, errors);
@@ -167,6 +167,7 @@ Plan read_plan(const Node& written, Reading& reading) {
   read_learn(root, plan, errors);
   read_section(root, plan.record, errors);
   read_section(root, plan.table, errors);
+  plan.table.labels = read_labels(root, reading);
   read_section(root, plan.gate, errors);
   read_section(root, plan.limits, errors);
   const auto axes = name_axes(plan);
@@ -188,6 +189,7 @@ Plan read_plan(const Node& written, Reading& reading) {
   if (!errors.any()) check_formulas(root, plan, errors);
   check_bandits(root, plan, errors);
   check_table(find_section<TableConfig>(root), plan, axes, errors);
+  check_labels(plan, axes, reading);
   if (!errors.any()) check_gate(find_section<GateConfig>(root), plan, axes, errors);
   return plan;
 }

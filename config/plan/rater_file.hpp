@@ -41,14 +41,14 @@ template <class C>
 std::optional<Entry<C>> read_base(const Node& base, const std::string& label, Diagnostics& errors) {
   using Catalogue = CatalogueOf<C>;
   if (base.kind != Node::Kind::text) {
-    errors.add(base.place, fmt::format("`{}.base` must be a word in quotes, not {}", label, kind_text(base.kind)), one_of(Catalogue::words()));
+    errors.add(base.place, fmt::format("`{}.base` must be a word in quotes, not {}", label, kind_text(base.kind)), allowed_words<C>(Catalogue::words()));
     return std::nullopt;
   }
   auto entry = Catalogue::find(base.text);
   if (!entry)
     errors.add(base.place,
                fmt::format("`{}.base` must be a word of the catalogue, and there is no {} \"{}\"", label, section_of<C>(), shown(base.text)),
-               one_of(Catalogue::words()), errors.wants_detail() ? nearest_word(base.text, Catalogue::words()) : "");
+               allowed_words<C>(Catalogue::words()), errors.wants_detail() ? nearest_word(base.text, Catalogue::words()) : "");
   return entry;
 }
 

@@ -29,7 +29,7 @@ std::optional<Entry<C>> start_of(const Node& section, const std::string& label, 
   if (base == nullptr) {
     if (!itself && needed)
       errors.add(section.key_place, fmt::format("[{}] needs `base = \"...\"`, the {} it starts from", label, section_of<C>()),
-                 one_of(Catalogue::words()), errors.wants_detail() ? nearest_word(section.key, Catalogue::words()) : "");
+                 allowed_words<C>(Catalogue::words()), errors.wants_detail() ? nearest_word(section.key, Catalogue::words()) : "");
     return itself;
   }
   auto entry = read_base<C>(*base, label, errors);
@@ -76,7 +76,7 @@ Variant<C> read_variant(const Node& section, Reading& reading) {
                  fmt::format("[{0}] needs `noise = [...]`, or `base = \"...\"`, the rater it starts from, or a real judge's scores: "
                              "`scores = \"FILE.csv\"`, also as --set {0}.scores=FILE.csv",
                              label),
-                 one_of(Catalogue::words()), errors.wants_detail() ? nearest_word(section.key, Catalogue::words()) : "");
+                 allowed_words<C>(Catalogue::words()), errors.wants_detail() ? nearest_word(section.key, Catalogue::words()) : "");
   }
   if constexpr (std::is_same_v<C, EstimatorConfig>) {
     if (variant.config.outside != Outside::none) read_outside(section, label, variant.config, reading);

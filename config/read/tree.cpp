@@ -106,7 +106,7 @@ std::string_view skip(std::string_view text, std::size_t n) {
 
 // shows a source line, and a caret below the column; of a long line only the text around the column
 std::string quoted_line(std::string_view line, int number, int column) {
-  constexpr std::size_t width = 100;
+  constexpr std::size_t width = 68;  // with its number within 80 columns
   std::size_t caret = column > 0 ? static_cast<std::size_t>(column - 1) : 0;
   std::string lead;
   if (caret > width * 2 / 3 && code_points(line) > width) {
@@ -131,9 +131,9 @@ std::string quoted_line(std::string_view line, int number, int column) {
   return fmt::format("{}{}{}\n{:>{}}{}^", margin, lead, source, "| ", margin.size(), std::string(lead.size(), ' ') + below);
 }
 
-// writes `lead` and a list of words, broken at blanks so that lines stay below 100 columns
+// writes `lead` and a list of words, broken at blanks so that lines stay within 80 columns
 std::string wrapped(const std::string& lead, std::string_view words) {
-  constexpr std::size_t width = 100;
+  constexpr std::size_t width = 80;
   std::string text = lead;
   std::size_t column = lead.size() - 1;
   const std::string indent(lead.size() - 1, ' ');
@@ -179,8 +179,8 @@ std::string Diagnostics::told(const Entry& e) const {
   } else {
     text = fmt::format("{}: error: {}", path_, e.message);
   }
-  if (!e.allowed.empty()) text += wrapped("\n      = allowed: ", e.allowed);
   if (!e.suggestion.empty()) text += "\n      = did you mean `" + e.suggestion + "`?";
+  if (!e.allowed.empty()) text += wrapped("\n      = allowed: ", e.allowed);
   return text;
 }
 

@@ -238,6 +238,18 @@ std::vector<FieldInfo> all_fields<PolicyConfig>() {
   return fields;
 }
 
+namespace {
+
+FieldInfo label_field() {
+  FieldInfo field;
+  field.key = "NAME", field.type = "string", field.value = "";
+  field.help = "label of a name of the grid, \"odrpo(grpo)\" = \"ODRPO\", or of one value of an axis, \"votes=8\" = \"8 votes\"; names with other "
+               "characters than letters, digits, - and _ stand in quotes";
+  return field;
+}
+
+}  // namespace
+
 std::vector<Listing> vocabulary() {
   return {
       envs(),
@@ -257,6 +269,7 @@ std::vector<Listing> vocabulary() {
       section<TableConfig>("what is printed at the end"),
       section<GateConfig>("what `gate FILE.h5` judges; it changes no run"),
       section<LimitsConfig>("what is refused before anything starts"),
+      {std::string(label_section), "texts that tables and figures show in place of names; they change no run and no digest", {}, {label_field()}},
   };
 }
 

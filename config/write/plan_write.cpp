@@ -128,6 +128,7 @@ std::string write_plan(const Plan& plan) {
   const std::string gate = section_text(plan.gate);
   lines.text += fmt::format("\n{}\n{}\n{}\n{}{}", section_text(plan.learn, plan.learn_axes), section_text(plan.record),
                             section_text(plan.table), gate.empty() ? "" : gate + "\n", section_text(plan.limits));
+  for (const auto& [name, text] : plan.table.labels) lines.text += fmt::format("{}.{} = {}\n", label_section, written_key(name), quoted_text(text));
   std::stable_sort(lines.axes.begin(), lines.axes.end(),
                    [](const auto& a, const auto& b) { return a.first->key_place < b.first->key_place; });
   std::string text = fmt::format("# every value of the suite, written out by odrpo-bench\n{}\n", section_text(plan.head));

@@ -227,19 +227,20 @@ std::string cpu_sentence(const GateMeasurement& m) {
 
 std::string gate_text(const GateReport& r) {
   std::string out = fmt::format("gate: {}\n", rules_text(r));
-  out += fmt::format("baseline   {}\ncandidate  {}\nhost       {}\n\n", short_text(r.baseline, page_width - 11),
-                     short_text(r.candidate, page_width - 11), short_text(r.host, page_width - 11));
+  out += fmt::format("baseline   {}\ncandidate  {}\nhost       {}\n\n", short_text(r.baseline, page_width() - 11),
+                     short_text(r.candidate, page_width() - 11), short_text(r.host, page_width() - 11));
   const std::vector<std::size_t> order = worst_first(r);
   TextColumn names{"case", {}}, ratios{"ratio", {}, true}, intervals{"interval      ", {}}, verdicts{"verdict", {}};
   for (const std::size_t i : order) {
     const GateEstimate& e = r.decisions[i].estimate;
     ratios.rows.push_back(e.blocks > 0 ? ratio_text(e) : "-");
     intervals.rows.push_back(e.blocks > 0 ? interval_text(e) : "-");
-    verdicts.rows.push_back(verdict_word(r, i));
+    verdicts.rows.push_back(painted(verdict_word(r, i), verdict_paint(fails(r, i), notable(r, i))));
   }
-  const std::size_t name_width = page_width - 2 - widest(ratios) - 2 - widest(intervals) - 2 - verdict_width;
+  const std::size_t others = 2 + widest(ratios) + 2 + widest(intervals) + 2 + verdict_width;
+  const std::size_t name_width = std::max<std::size_t>(page_width(), others + 12) - others;
   for (const std::size_t i : order) names.rows.push_back(short_text(r.decisions[i].name, name_width));
-  out += side_by_side({names, ratios, intervals, verdicts}, std::string::npos) + '\n';
+  out += side_by_side({names, ratios, intervals, verdicts}, page_width()) + '\n';
   std::size_t said = 0, silent = 0;
   for (const std::size_t i : order) {
     if (!speaks(r, i)) continue;
@@ -255,7 +256,7 @@ std::string gate_text(const GateReport& r) {
   if (r.left_out.size() > most_left_out) out += fmt::format("not compared: {} more\n", r.left_out.size() - most_left_out);
   out += paragraph(intervals_sentence(r), 0);
   out += paragraph(fmt::format("Instructions counted by: {}. Allocations: {}.", r.counted_by, r.allocations_by), 0);
-  out += fmt::format("\n{}, {:.0f} s\n", outcome_text(r), r.seconds);
+  out += fmt::format("\n{}, {:.0f} s\n", painted(outcome_text(r), verdict_paint(gate_exit(r) != 0)), r.seconds);
   return without_ci_commands(std::move(out));
 }
 

@@ -45,6 +45,10 @@ std::size_t columns_of(std::string_view text) {
                            {0x1F680, 0x1F6FF}, {0x1F900, 0x1FAFF}, {0x20000, 0x3FFFD}};
   std::size_t columns = 0;
   for (std::size_t i = 0; i < text.size();) {
+    if (text.substr(i).starts_with("\x1b[")) {  // the code of a colour ends at its first letter
+      i = std::min(text.find('m', i), text.size() - 1) + 1;
+      continue;
+    }
     const Character c = first_character(text.substr(i));
     i += std::max<std::size_t>(c.bytes, 1);
     if (c.point < none[0].first) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <numeric>
@@ -19,23 +20,77 @@
 
 namespace odrpo {
 
+namespace {
+
+constexpr std::size_t no_width = ~std::size_t{0};
+constexpr std::string_view red = "\x1b[1;31m", green = "\x1b[32m", yellow = "\x1b[33m", plain = "\x1b[0m";
+
+/// Columns of the terminal of a descriptor, at least 40; no_width if it is no terminal.
+std::size_t terminal_width(int descriptor) {
+  winsize size{};
+  if (isatty(descriptor) == 0 || ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return no_width;
+  return std::max<std::size_t>(size.ws_col, 40);
+}
+
+ColourUse& colour_use() {
+  static ColourUse use = ColourUse::automatic;
+  return use;
+}
+
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
+std::string in_colour(std::string_view text, std::string_view colour) { return std::string(colour).append(text).append(plain); }
+
+/// Writes the lines of a message to stderr: broken for a terminal, with the words "error:" and "note:" in colour.
+void write_message(std::string_view text) {
+  const std::size_t width = terminal_width(STDERR_FILENO);
+  const bool colour = coloured(stderr);
+  std::string out;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const bool quoted = line.starts_with(' ');
+    std::string lines(line);
+    if (width != no_width && !quoted && columns_of(line) > width) lines = joined(broken(line, width - 2), {}, "\n  ");
+    if (colour)
+      for (const std::string_view word : {"error:", "failed:", "note:"})
+        if (const std::size_t at = lines.find(word); !quoted && (at == 0 || (at != std::string::npos && word == "error:" && lines[at - 1] == ' '))) {
+          lines.replace(at, word.size(), in_colour(word, word == "note:" ? yellow : red));
+          break;
+        }
+    out.append(lines).append("\n");
+  }
+  std::fwrite(out.data(), 1, out.size(), stderr);
+}
+
+}  // namespace
+
 void print_error(std::string_view message) {
   const bool placed = message.substr(0, message.find('\n')).find(": error: ") != std::string_view::npos;
-  std::string text = placed ? "" : "error: ";
-  text += printable(message);
-  if (!text.ends_with('\n')) text += '\n';
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  write_message((placed ? "" : "error: ") + printable(message));
 }
 
-void print_note(std::string_view text) {
-  const std::string line = printable_line(text) + '\n';
-  std::fwrite(line.data(), 1, line.size(), stderr);
-}
+void print_note(std::string_view text) { write_message(printable_line(text)); }
 
 std::size_t stdout_width() {
-  winsize size{};
-  if (isatty(STDOUT_FILENO) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 100;
-  return std::max<std::size_t>(size.ws_col, 40);
+  const std::size_t width = terminal_width(STDOUT_FILENO);
+  return width == no_width ? 80 : width;
+}
+
+void use_colour(ColourUse use) { colour_use() = use; }
+
+bool coloured(std::FILE* stream) {
+  if (colour_use() != ColourUse::automatic) return colour_use() == ColourUse::always;
+  const char* term = std::getenv("TERM");
+  return isatty(fileno(stream)) != 0 && !is_set("NO_COLOR") && term != nullptr && std::string_view(term) != "dumb";
+}
+
+std::string painted(std::string_view text, Paint paint) {
+  if (!coloured(stdout)) return std::string(text);
+  return in_colour(text, paint == Paint::good ? green : paint == Paint::bad ? red : yellow);
 }
 
 void put(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
@@ -52,6 +107,8 @@ void flush_stdout() {
 }
 
 // Lines and columns.
+
+std::size_t page_width() { return std::min<std::size_t>(stdout_width(), 80); }
 
 namespace {
 
@@ -70,7 +127,7 @@ std::vector<std::string> broken(std::string_view text, std::size_t width) {
   while (!text.empty()) {
     const auto end = std::min(text.find_first_of(" \n"), text.size());
     const auto word = text.substr(0, end);
-    if (!lines.back().empty() && code_points(lines.back()) + 1 + code_points(word) > width) lines.emplace_back();
+    if (!lines.back().empty() && columns_of(lines.back()) + 1 + columns_of(word) > width) lines.emplace_back();
     if (!lines.back().empty()) lines.back() += ' ';
     lines.back() += word;
     if (end < text.size() && text[end] == '\n') lines.emplace_back();
@@ -86,8 +143,11 @@ std::string rows_text(const std::vector<std::vector<std::string>>& rows, std::si
   for (const auto& row : rows)
     for (std::size_t i = 0; i < last; ++i)
       if (code_points(row[i]) <= widest_cell) width[i] = std::max(width[i], code_points(row[i]));
+  const std::size_t width_of_page = page_width();
   std::size_t at = indent;
   for (const auto w : width) at += w + 2;
+  const bool stacked = last > 0 && at + least > width_of_page;  // too little is left for the last cell: it gets lines of its own
+  if (stacked) at = indent + 4;
   std::string out;
   for (const auto& row : rows) {
     std::string line(indent, ' ');
@@ -98,14 +158,16 @@ std::string rows_text(const std::vector<std::vector<std::string>>& rows, std::si
       if (code_points(line) < column) line.append(column - code_points(line), ' ');
     }
     // too wide a cell pushes the cells after it to the right; the last cell then begins on the next line
-    if (code_points(line) > at) {
-      for (const auto& part : broken(std::string_view(line).substr(indent), page_width - indent)) {
+    if (!stacked && code_points(line) > at) {
+      for (const auto& part : broken(std::string_view(line).substr(indent), width_of_page - indent)) {
         std::string whole = std::string(indent, ' ') + part;
         end_line(out, whole);
       }
       line.assign(at, ' ');
     }
-    for (const auto& text : broken(row[last], page_width > at + least ? page_width - at : least)) {
+    if (stacked) end_line(out, line);
+    if (stacked) line.assign(at, ' ');
+    for (const auto& text : broken(row[last], width_of_page - at)) {
       line += text;
       end_line(out, line);
       line.assign(at, ' ');
@@ -144,7 +206,7 @@ std::string side_by_side(const std::vector<TextColumn>& columns, std::size_t wid
 
 std::string paragraph(std::string_view text, std::size_t indent, std::size_t hanging) {
   std::string out;
-  for (const auto& part : broken(text, page_width - indent - hanging)) {
+  for (const auto& part : broken(text, page_width() - indent - hanging)) {
     out.append(indent + (out.empty() ? 0 : hanging), ' ').append(part).append("\n");
   }
   return out;

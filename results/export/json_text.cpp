@@ -168,6 +168,7 @@ Json head_object(const TableModel& table) {
   for (const FollowingDimension& following : table.following)
     out["following"].push_back({{"dimension", following.name}, {"others", following.others}, {"text", following.text}});
   out["notes"] = table.notes;
+  if (!table.spec.labels.empty()) out["labels"] = object(table.spec.labels);
   out["raters"] = object(table.raters);
   out["formulas"] = object(table.formulas);
   out["settings"] = object(table.settings);

@@ -107,6 +107,12 @@ struct ResultFile {
   std::vector<std::pair<std::string, std::string>> provenance;
   std::vector<std::string> curves;  ///< names of the curves of all worlds, each once; set only by read_runs()
   static constexpr std::size_t failed_ids_kept = 10;
+  /// One of the files that joined_files() joined: its name in tables, its digest, and how many runs it has.
+  struct Source {
+    std::string name, digest;
+    std::size_t runs = 0;
+  };
+  std::vector<Source> sources;  ///< of joined files, whose runs follow each other in this order; empty = one file
 
   const ColumnInfo* info(const std::string& name) const;  ///< nullptr if the file has no column of this name
   const Column* column(const std::string& name) const;    ///< nullptr if the file has no such column, or it was not read

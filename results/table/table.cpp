@@ -257,6 +257,7 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
   table.rows = entries(spec.rows);
   table.columns = entries(spec.columns);
   settle_baselines(spec, table.rows);
+  for (auto& [name, text] : spec.labels) name = printable_text(name), text = printable_text(text);
 
   for (const std::string& name : spec.best) from.best.push_back(from.dimension(name));
   for (const Dimension& dimension : from.dimensions) {
@@ -284,6 +285,8 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
   }
   order_by_group(table);
   correct_comparisons(table);
+  for (const ResultFile::Source& source : file.sources)
+    table.notes.push_back(fmt::format("{}: {}, digest {}", printable_text(source.name), runs_text(source.runs), printable_text(source.digest.substr(0, 12))));
   add_notes(table, file);
   return table;
 }

@@ -24,6 +24,13 @@ struct ChosenRuns {
 /// value, or if no run is left.
 ResultFile chosen_runs(const ResultFile& file, const std::vector<ChosenRuns>& where);
 
+/// The dimension whose values are the names of joined files.
+inline constexpr const char* file_dimension = "file";
+/// Joins the runs of files to one, with the dimension `file`, whose values are `names`. Run i of the result is row i. A run of a file that
+/// lacks a column of another has NaN there, or no text. Of provenance only table (the first file's), formulas and raters are kept. Failure
+/// `usage` if a file has the axis `file`, or if a column has numbers in one file and texts in another.
+ResultFile joined_files(std::span<const ResultFile> files, std::span<const std::string> names);
+
 /// Names of the columns that make_table needs for the spec's values. `head` need not have read any column. Failure `usage` if the file lacks
 /// a value.
 std::vector<std::string> table_columns(const ResultFile& head, const TableSpec& spec);
@@ -43,12 +50,12 @@ TableModel with_value(const TableModel& table, const ResultFile& file, const std
 enum class Legend { none, brief, full };
 inline constexpr Word<Legend> legend_words[] = {
     {Legend::none, "none", "nothing"},
-    {Legend::brief, "short", "what the numbers, intervals and stars are"},
+    {Legend::brief, "short", "what the numbers, intervals and stars are, and whose conventions hold"},
     {Legend::full, "full", "also the meaning of each value, the choice of the best, raters and formulas"},
 };
 
 /// Plain text in `width` characters: as many columns side by side as fit, the others below. A column that is wider alone is not broken.
-std::string table_text(const TableModel& table, Legend legend = Legend::full, std::size_t width = 100);
+std::string table_text(const TableModel& table, Legend legend = Legend::brief, std::size_t width = 80);
 std::string table_markdown(const TableModel& table, Legend legend = Legend::full);
 /// A LaTeX table with booktabs' rules. Bold: the best of each column, and cells that a test cannot tell from it. The legend is the caption;
 /// all sentences, formulas and the digest are comments. With `siunitx` numbers are \num{…}. Every name is escaped.

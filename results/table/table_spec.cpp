@@ -40,6 +40,18 @@ std::string groups_line(const std::vector<BaselineGroup>& groups) {
   return joined(groups, [](const BaselineGroup& g) { return fmt::format("{}\t{}", g.baseline, fmt::join(g.rows, "\t")); }, "|");
 }
 
+/// Parses labels separated by tabs: "grpo\tGRPO\tvotes=8\t8 votes". No name or label of a suite contains a tab.
+Labels labels_of(std::string_view text) {
+  Labels labels;
+  const std::vector<std::string> words = split(trimmed(text, " \r"), '\t');
+  for (std::size_t i = 1; i < words.size(); i += 2) labels.emplace_back(words[i - 1], words[i]);
+  return labels;
+}
+
+std::string labels_line(const Labels& labels) {
+  return joined(labels, [](const auto& label) { return label.first + '\t' + label.second; }, "\t");
+}
+
 }  // namespace
 
 TableSpec parse_table_spec(std::string_view lines) {
@@ -54,6 +66,7 @@ TableSpec parse_table_spec(std::string_view lines) {
       if (auto words = words_of(value); !words.empty()) spec.value = std::move(words);
     if (key == "baseline") spec.baseline = value;
     if (key == "baseline_groups") spec.groups = groups_of(value);
+    if (key == "labels") spec.labels = labels_of(line.substr(equals + 1));
     if (key == "compare") spec.compare = find_word(std::span<const Word<Compare>>(compare_words), value).value_or(spec.compare);
     if (key == "correction")
       spec.correction = find_word(std::span<const Word<Correction>>(correction_words), value).value_or(spec.correction);
@@ -85,10 +98,11 @@ std::string table_spec_problem(std::string_view lines) {
 }
 
 std::string table_spec_lines(const TableSpec& spec) {
-  return fmt::format("rows = {}\ncolumns = {}\nvalue = {}\nbaseline = {}\ncompare = {}\ncorrection = {}\nbest = {}\ntune_seeds = {}\n{}",
+  return fmt::format("rows = {}\ncolumns = {}\nvalue = {}\nbaseline = {}\ncompare = {}\ncorrection = {}\nbest = {}\ntune_seeds = {}\n{}{}",
                      spec.rows, spec.columns, fmt::join(spec.value, ","), spec.baseline, word_of<Compare>(compare_words, spec.compare),
                      word_of<Correction>(correction_words, spec.correction), fmt::join(spec.best, ","), spec.tune_seeds,
-                     spec.groups.empty() ? "" : "baseline_groups = " + groups_line(spec.groups) + "\n");
+                     spec.groups.empty() ? "" : "baseline_groups = " + groups_line(spec.groups) + "\n",
+                     spec.labels.empty() ? "" : "labels = " + labels_line(spec.labels) + "\n");
 }
 
 }  // namespace odrpo

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernels/shared/words.hpp"
@@ -33,6 +34,9 @@ struct BaselineGroup {
   bool operator==(const BaselineGroup&) const = default;
 };
 
+/// Texts that tables and figures show in place of names: (name, text). A name is a value of a dimension, "odrpo(grpo)", or AXIS=VALUE, "votes=8".
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
 /// What a table shows. Dimensions are env, rater, policy, estimator, votes, the extra axes of the file, and `value`.
 struct TableSpec {
   std::string rows = "estimator", columns = "votes";
@@ -43,6 +47,7 @@ struct TableSpec {
   Correction correction = Correction::holm;
   std::vector<std::string> best{};  ///< axes for which each cell chooses the value with the best mean of the first of `value`
   int tune_seeds = 0;               ///< choose on seeds below this and report the other seeds; 0 = choose on the reported seeds
+  Labels labels{};
   double power_difference = 0;      ///< show how many seeds find this difference (in the shown unit), not the differences; 0 = no
 
   bool chose_apart() const { return !best.empty() && tune_seeds > 0; }  ///< choice on seeds that are not reported

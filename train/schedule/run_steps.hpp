@@ -12,6 +12,7 @@ struct alignas(64) RunSteps {
   std::atomic<int> done{0};              ///< steps done, `restored` included
   std::atomic<int> world_steps{0};       ///< supervised steps that make the run's world; 0 where there are none to count
   std::atomic<int> world_restored{0}, world_done{0};  ///< of these, done by an earlier call; done in all
+  std::atomic<bool> evaluating{false};                ///< the run's policy is being evaluated, between two steps
 
   void begin_world(int restored_steps, int all) {
     world_restored.store(restored_steps, std::memory_order_relaxed);
@@ -27,6 +28,7 @@ struct alignas(64) RunSteps {
   void clear() {
     restored.store(not_begun, std::memory_order_relaxed);
     done.store(0, std::memory_order_relaxed);
+    evaluating.store(false, std::memory_order_relaxed);
     begin_world(0, 0);
   }
 };

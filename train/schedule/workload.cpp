@@ -64,6 +64,8 @@ void Workload::add_part(const Worker& worker, Work& to) {
   const int done = worker.steps.done.load(std::memory_order_relaxed);
   const double a_step = worker.run_seconds / worker.run_steps;
   to.steps_done += static_cast<std::uint64_t>(done);
+  to.steps_trained += static_cast<std::uint64_t>(done - restored);
+  to.evaluations += worker.steps.evaluating.load(std::memory_order_relaxed);
   const int stored =
       worker.counts_world() ? worker.steps.world_restored.load(std::memory_order_relaxed) : 0;  // stored steps say nothing about this call's speed
   to.seconds_seen += a_step * (done - restored) + worker.world_seconds - (stored > 0 ? worker.world_part(stored) : 0);
@@ -104,6 +106,7 @@ void Workload::end(std::size_t w) {
   Work part;
   add_part(worker, part);
   finished_.seconds_seen += part.seconds_seen;
+  finished_.steps_trained += part.steps_trained;
   finished_.seconds_left -= worker.run_seconds + worker.world_seconds;
   finished_.steps_done += static_cast<std::uint64_t>(worker.run_steps);
   worker.busy = false;
@@ -115,6 +118,7 @@ void Workload::add_batched(const RunSpec& spec) {
   finished_.seconds_seen += seconds;
   finished_.seconds_left -= seconds;
   finished_.steps_done += static_cast<std::uint64_t>(spec.learn.steps);
+  finished_.steps_trained += static_cast<std::uint64_t>(spec.learn.steps);
 }
 
 Work Workload::now() const {

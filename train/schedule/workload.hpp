@@ -20,6 +20,8 @@ struct Schedule;
 struct Work {
   std::uint64_t steps_total = 0;  ///< of all runs of the suite
   std::uint64_t steps_done = 0;   ///< earlier calls included; a failed run counts with all its steps, since none is left
+  std::uint64_t steps_trained = 0;  ///< by this call
+  int evaluations = 0;              ///< runs whose policies are being evaluated
   double seconds_seen = 0;        ///< estimate of the work that this call has done; for a world that is being made a guess
   double seconds_left = 0;        ///< estimate of the work that is left
   int worlds_in_making = 0;

@@ -152,12 +152,21 @@ std::vector<std::string> comparison_texts(const TableCell& cell, const TableMode
 
 /// A column's heading: "votes=8", or "grounding [%]" if columns are values.
 std::string column_text(const TableModel& table, std::size_t column) {
-  return table.spec.columns == values_dimension ? value_text(table.values[column]) : table.spec.columns + "=" + table.columns[column];
+  const std::string& axis = table.spec.columns;
+  return axis == values_dimension ? value_text(table.values[column]) : label_or(table, axis, table.columns[column], axis + "=" + table.columns[column]);
 }
 
 }  // namespace
 
 std::string value_text(const TableValue& value) { return value.unit.empty() ? value.name : fmt::format("{} [{}]", value.name, value.unit); }
+
+std::string label_or(const TableModel& table, const std::string& dimension, const std::string& value, std::string plain) {
+  const std::string last = dimension.substr(dimension.rfind('.') + 1);
+  for (const std::string& name : {dimension + "=" + value, last + "=" + value, value})
+    for (const auto& [labelled, text] : table.spec.labels)
+      if (labelled == name) return text;
+  return plain;
+}
 
 std::string table_title(const TableModel& table) {
   return fmt::format("suite {}{}{}", table.suite, table.digest.empty() ? "" : ", digest " + table.digest,
@@ -180,7 +189,7 @@ std::string best_sentence(const TableModel& table) {
 std::string baseline_text(const TableModel& table) {
   if (table.spec.groups.size() > 1) return "baseline";
   const std::string& name = table.spec.groups.empty() ? table.spec.baseline : table.spec.groups.front().baseline;
-  return number_of(name) ? table.spec.rows + "=" + name : name;
+  return label_or(table, table.spec.rows, name, number_of(name) ? table.spec.rows + "=" + name : name);
 }
 
 std::vector<std::string> comparison_headings(const TableModel& table, std::size_t value) {
@@ -231,14 +240,14 @@ Grid grid_of(const TableModel& table, const TableBlock& block, const NumberStyle
 }
 
 std::string row_text(const TableModel& table, std::size_t row) {
-  return table.spec.rows == values_dimension ? value_text(table.values[row]) : table.rows[row];
+  return table.spec.rows == values_dimension ? value_text(table.values[row]) : label_or(table, table.spec.rows, table.rows[row], table.rows[row]);
 }
 
 std::string block_text(const TableModel& table, const TableBlock& block, bool constant) {
   std::string text;
   for (const auto& [name, value] : block.fixed)
     if ((std::find(table.split.begin(), table.split.end(), name) == table.split.end()) == constant)
-      add_item(text, name + "=" + value);
+      add_item(text, label_or(table, name, value, name + "=" + value));
   return text;
 }
 

@@ -16,7 +16,7 @@ void each_cell(const TableModel& table, Visit visit) {
       if (cell.n > 0) visit(cell);
 }
 
-/// The baseline's name for headings: "grpo", or "votes=1" if it is a number; "baseline" if there are several baselines.
+/// The baseline's name for headings: its label, "grpo", or "votes=1" if it is a number; "baseline" if there are several baselines.
 std::string baseline_text(const TableModel& table);
 /// The headings of the comparison columns of a value: "- grpo" or "vs grpo [%]"; with --power "sd - grpo", "seeds", "seeds of 10".
 std::vector<std::string> comparison_headings(const TableModel& table, std::size_t value);
@@ -35,7 +35,9 @@ struct Grid {
 };
 Grid grid_of(const TableModel& table, const TableBlock& block, const NumberStyle& style);
 
-/// Returns a row's name as printed: "grpo", or "grounding [%]" if rows are values.
+/// The label of a dimension's value, of the names "AXIS=VALUE" and "VALUE"; without a label `plain`.
+std::string label_or(const TableModel& table, const std::string& dimension, const std::string& value, std::string plain);
+/// Returns a row's name as printed: its label, "grpo", or "grounding [%]" if rows are values.
 std::string row_text(const TableModel& table, std::size_t row);
 /// Returns "rater=mixed, policy=linear": dimensions in which this block differs from others. With `constant`: those that all blocks share.
 std::string block_text(const TableModel& table, const TableBlock& block, bool constant);

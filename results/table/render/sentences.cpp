@@ -35,15 +35,16 @@ std::string cells_sentence(const TableModel& table, std::size_t value) {
   const std::string n = high == 0 ? "0" : low == high ? std::to_string(low) : fmt::format("{} to {}", low, high);
   if (table.values[value].median) return fmt::format("median over n = {} seeds [first quartile, third quartile]", n);
   if (table.values[value].share) return fmt::format("share of n = {} runs [95 % Wilson interval]", n);
-  return fmt::format("mean over n = {} seeds ± half-width of the 95 % Student-t interval of the mean", n);
+  return fmt::format("mean over n = {} seeds ± half-width of its 95 % Student-t interval", n);
 }
 
 /// The baseline's name, e.g. "grpo"; "its baseline" if rows have different baselines.
 std::string baseline_name(const TableModel& table) { return table.spec.groups.size() > 1 ? "its baseline" : baseline_text(table); }
 
 /// The sentence that says which rows are compared with which baseline.
-std::string groups_sentence(const TableSpec& spec) {
-  return "baselines: " + joined(spec.groups, [](const BaselineGroup& g) { return g.baseline + " of " + joined(g.rows); }, "; ");
+std::string groups_sentence(const TableModel& table) {
+  const auto name = [&](const std::string& row) { return label_or(table, table.spec.rows, row, row); };
+  return "baselines: " + joined(table.spec.groups, [&](const BaselineGroup& g) { return name(g.baseline) + " of " + joined(g.rows, name); }, "; ");
 }
 
 /// The sentence that explains the stars at the differences of a value.
@@ -124,6 +125,17 @@ void add_choice_sentences(std::vector<std::string>& said, const TableModel& tabl
   if (at_edge) said.push_back("!: the largest or smallest tried; a wider grid may find better");
 }
 
+/// Adds what holds for all cells, the dimensions that follow others, and the notes.
+void add_last_sentences(std::vector<std::string>& said, const TableModel& table) {
+  if (!table.blocks.empty()) {
+    std::string same = block_text(table, table.blocks[0], true);
+    for (const auto& [key, set] : table.settings) add_item(same, key + "=" + set);
+    if (!same.empty()) said.push_back("everywhere: " + same);
+  }
+  for (const FollowingDimension& following : table.following) said.push_back(following.text);
+  for (const std::string& note : table.notes) said.push_back("note: " + note);
+}
+
 /// The shortest sentences that explain cells, intervals and stars, and name what went wrong.
 std::vector<std::string> brief_sentences(const TableModel& table) {
   const TableSpec& spec = table.spec;
@@ -151,13 +163,12 @@ std::vector<std::string> brief_sentences(const TableModel& table) {
     for (std::string& sentence : power_sentences(table, v))
       if (std::find(said.begin(), said.end(), sentence) == said.end()) said.push_back(std::move(sentence));
   tell_alike(said, comparisons);
-  if (spec.groups.size() > 1) said.push_back(groups_sentence(spec));
+  if (spec.groups.size() > 1) said.push_back(groups_sentence(table));
   if (!spec.best.empty())
     said.push_back(fmt::format("@: the {} with the best mean, chosen on {}", fmt::join(spec.best, ", "),
                                spec.tune_seeds > 0 ? fmt::format("seeds 0 to {}, which are not reported", spec.tune_seeds - 1)
                                                    : "the reported seeds"));
-  for (const FollowingDimension& following : table.following) said.push_back(following.text);
-  for (const std::string& note : table.notes) said.push_back("note: " + note);
+  add_last_sentences(said, table);
   return said;
 }
 
@@ -181,15 +192,9 @@ std::vector<std::string> table_sentences(const TableModel& table, Legend legend)
     for (std::string& sentence : power_sentences(table, v))
       if (std::find(said.begin(), said.end(), sentence) == said.end()) said.push_back(std::move(sentence));
   tell_alike(said, comparisons);
-  if (spec.groups.size() > 1) said.push_back(groups_sentence(spec));
+  if (spec.groups.size() > 1) said.push_back(groups_sentence(table));
   add_choice_sentences(said, table);
-  if (!table.blocks.empty()) {
-    std::string same = block_text(table, table.blocks[0], true);
-    for (const auto& [key, set] : table.settings) add_item(same, key + "=" + set);
-    if (!same.empty()) said.push_back("everywhere: " + same);
-  }
-  for (const FollowingDimension& following : table.following) said.push_back(following.text);
-  for (const std::string& note : table.notes) said.push_back("note: " + note);
+  add_last_sentences(said, table);
   return said;
 }
 

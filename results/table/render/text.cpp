@@ -28,6 +28,14 @@ std::string wrapped(const std::string& text, const std::string& indent, std::siz
   return out + line + "\n";
 }
 
+/// The text of a comparison; in colour if it has a star.
+std::string with_star_colour(const std::string& text, const TableModel& table, const TableCell& cell) {
+  const TableValue& value = table.values[cell.of];
+  if (cell.comparison.difference.n == 0 || table.spec.power_difference > 0 || !is_significant(cell.comparison, table.spec)) return text;
+  const bool better = (cell.comparison.difference.mean > 0) == value.more_is_better;
+  return painted(text, !value.ranked ? Paint::doubtful : better ? Paint::good : Paint::bad);
+}
+
 /// Returns the text of one block: as many columns side by side as fit, the rest below with the row names repeated.
 std::string block_lines(const TableModel& table, const TableBlock& block, const NumberStyle& style, std::size_t width) {
   const Grid grid = grid_of(table, block, style);
@@ -38,7 +46,10 @@ std::string block_lines(const TableModel& table, const TableBlock& block, const 
     parts = grid.heading[c].size();
     for (std::size_t part = 0; part < parts; ++part) {
       columns.push_back({grid.heading[c][part], {}});
-      for (const auto& row : grid.body) columns.back().rows.push_back(row[c][part]);
+      for (std::size_t r = 0; r < grid.body.size(); ++r) {
+        const std::string& text = grid.body[r][c][part];
+        columns.back().rows.push_back(part > 0 ? with_star_colour(text, table, block.cells[r * table.columns.size() + c]) : text);
+      }
     }
   }
   return side_by_side(columns, width, parts);
@@ -58,10 +69,11 @@ std::string table_text(const TableModel& table, Legend legend, std::size_t width
   if (!sentences.empty()) out += "\n";
   for (const std::string& sentence : sentences) out += wrapped(sentence, "  ", width);
   if (legend != Legend::full) return out;
-  const auto list = [&](const char* title, const std::vector<std::pair<std::string, std::string>>& lines) {
+  const auto list = [&](const char* title, const Labels& lines) {
     if (!lines.empty()) out += title;
     for (const auto& [name, line] : lines) out += wrapped(fmt::format("  {}: {}", name, line), "    ", width);
   };
+  list("labels:\n", table.spec.labels);
   list("raters:\n", table.raters);
   list("formulas:\n", table.formulas);
   return out;

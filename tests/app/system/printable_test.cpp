@@ -54,7 +54,7 @@ TEST_CASE("columns: the last cell is broken, a wide cell pushes it to the next l
   CHECK(text.find("a  " + wide + "\n") != std::string::npos);
   std::size_t begin = 0;
   for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    CHECK(code_points(text.substr(begin, end - begin)) <= page_width);
+    CHECK(code_points(text.substr(begin, end - begin)) <= page_width());
     CHECK((end == begin || text[end - 1] != ' '));
   }
   CHECK(begin == text.size());
