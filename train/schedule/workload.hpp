@@ -20,12 +20,12 @@ struct Schedule;
 struct Work {
   std::uint64_t steps_total = 0;  ///< of all runs of the suite
   std::uint64_t steps_done = 0;   ///< earlier calls included; a failed run counts with all its steps, since none is left
-  std::uint64_t steps_trained = 0;  ///< by this call
-  int evaluations = 0;              ///< runs whose policies are being evaluated
   double seconds_seen = 0;        ///< estimate of the work that this call has done; for a world that is being made a guess
   double seconds_left = 0;        ///< estimate of the work that is left
   int worlds_in_making = 0;
   std::uint64_t world_steps_total = 0, world_steps_done = 0;  ///< steps of these worlds, where they are counted
+  std::uint64_t steps_trained = 0;  ///< by this call
+  int evaluations = 0;              ///< runs whose policies are being evaluated
 };
 
 /// Returns the seconds that the rest of the work takes at the mean speed of the `elapsed` seconds so far; negative = speed not known yet.

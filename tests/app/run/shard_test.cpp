@@ -4,6 +4,7 @@
 #include <map>
 
 #include "app/run/merge.hpp"
+#include "app/run/output_name.hpp"
 #include "config/read/parse.hpp"
 #include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
@@ -86,10 +87,25 @@ TEST_CASE("parts by --shard: environments that number no part are refused, and o
 }
 
 TEST_CASE("parts by --shard: parts have files of their own, which sort in their order") {
-  CHECK(default_output("votes", {0, 1}) == "votes.h5");
-  CHECK(default_output("votes", {3, 8}) == "votes.part-3-of-8.h5");
-  CHECK(default_output("votes", {3, 100}) == "votes.part-03-of-100.h5");
-  CHECK(default_output("votes", {3, 101}) == "votes.part-003-of-101.h5");
+  CHECK(default_output("votes", {}, "", {0, 1}) == "votes.h5");
+  CHECK(default_output("votes", {}, "", {3, 8}) == "votes.part-3-of-8.h5");
+  CHECK(default_output("votes", {}, "", {3, 100}) == "votes.part-03-of-100.h5");
+  CHECK(default_output("votes", {}, "", {3, 101}) == "votes.part-003-of-101.h5");
+  CHECK(default_output("votes", {"suite.seeds=3"}, "", {3, 8}) == "votes-seeds=3.part-3-of-8.h5");
+}
+
+TEST_CASE("outputs of changed suites are named by the keys that --set changed, or by --name") {
+  const auto name = [](const std::vector<std::string>& set, const std::string& given = "") { return default_output("votes", set, given, {0, 1}); };
+  CHECK(name({"suite.seeds=3", "learn.lr=[0.1, 0.2]"}) == "votes-seeds=3-lr=0.1,0.2.h5");
+  CHECK(name({"grid.votes+=[16]"}) == "votes-votes+=16.h5");
+  CHECK(name({"rater.judge.scores=data/my judge.csv"}) == "votes-scores=myjudge.csv.h5");
+  CHECK(name({R"(grid.estimator=["odrpo-gini(maxrl)"])"}) == "votes-estimator=odrpo-gini_maxrl_.h5");
+  CHECK(name({"suite.name=votes", "table.value=regret", "gate.gain=[]", "limits.runs=5", "label.grpo=GRPO"}) == "votes.h5");  // change no run
+  CHECK(name({"suite.seeds=3"}, "try") == "votes-try.h5");
+  const std::string long_value(200, '7');
+  const std::string a = name({"learn.lr=" + long_value + "1"}), b = name({"learn.lr=" + long_value + "2"});
+  CHECK(a.size() == std::string("votes").size() + 80 + 3);
+  CHECK(a != b);
 }
 
 TEST_CASE("runs that differ between parts are printed with both files, digests and machines") {

@@ -77,16 +77,42 @@ check(f"two signals: exit {code}", code == 130, seen)
 # a table takes the terminal's width, and breaks no number
 suite("wide", seeds=2, estimator='["grpo", "odrpo-gini-median(maxrl)"]', votes="[1, 2, 4, 8]", steps=2)
 call("run", "wide.toml", "--quiet")
-for columns in (50, 80, 132):
+
+
+def on_terminal(columns, *words, code=0, **environment):
+    """What a terminal of this width shows of a call."""
     child, terminal = pty.fork()
     if child == 0:
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-        os.execv(program, [program, "table", "wide.h5"])
+        os.execve(program, [program, *words], {**os.environ, **environment})
     shown = read_until(terminal, None).decode()
-    check(f"a table at {columns} columns: exit", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, shown)
+    got = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    check(f"{words} at {columns} columns: exit {got}", got == code, shown)
     os.close(terminal)
+    return shown
+
+
+for columns in (50, 80, 132):
+    shown = on_terminal(columns, "table", "wide.h5", "--color", "never")
     lines = shown.split("\r\n")
     check(f"a line beyond {columns} columns", max(map(len, lines)) <= columns, max(lines, key=len))
     check(f"a table at {columns} columns is too narrow", max(map(len, lines)) > columns - 30, shown)
     check("a number is missing", shown.count("baseline") == 4, shown)
+    check("no next steps", "next: odrpo-bench plot curves wide.h5" in " ".join(shown.split()), shown)
+
+# help, lists and errors stay within the terminal; words of more than its width alone may not (none is so long at 50)
+for columns in (50, 80, 120):
+    for words, code in ((["run", "--help"], 0), (["--help"], 0), (["gate", "--help"], 0), (["list", "learn"], 0), (["list", "ratres"], 2),
+                        (["table", "wide.h5", "--where", "raters=mixed"], 2)):
+        lines = on_terminal(columns, *words, code=code).replace("\x1b[1;31m", "").replace("\x1b[0m", "").split("\r\n")
+        check(f"{words}: a line beyond {columns} columns", max(map(len, lines)) <= columns, max(lines, key=len))
+
+# colour: of errors, stars and verdicts, on a terminal alone, and never with NO_COLOR or TERM=dumb
+check("an error has no colour", "\x1b[1;31merror:\x1b[0m" in on_terminal(80, "tabel", code=2), "")
+for quiet in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+    check(f"colour in spite of {quiet}", "\x1b[" not in on_terminal(80, "tabel", code=2, **quiet), "")
+check("--color never", "\x1b[" not in on_terminal(80, "tabel", "--color", "never", code=2), "")
+check("--color always outranks NO_COLOR", "\x1b[" in on_terminal(80, "--color", "always", "tabel", code=2, NO_COLOR="1"), "")
+check("a digest that holds has no colour", "\x1b[32mOK\x1b[0m" in on_terminal(80, "verify", "wide.h5"), "")
+check("colour in a pipe", "\x1b[" not in call("verify", "wide.h5"), "")
 finish()

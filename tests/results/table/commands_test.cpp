@@ -76,11 +76,11 @@ TEST_CASE("table refuses a column that does not have its checksum, and shows the
   const sample::Scratch scratch;
   sample::write_file(scratch.file(), sample::runs(1));
   app::TableOptions options;
-  options.path = scratch.file();
+  options.paths = {scratch.file()};
   options.value = {"reward"};
   CHECK(captured([&] { return app::table(options); }).first == 0);
   {
-    const store::Hid file(H5Fopen(options.path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose, "file");
+    const store::Hid file(H5Fopen(options.path().c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose, "file");
     const store::Hid dataset(H5Dopen2(file, "final_reward", H5P_DEFAULT), H5Dclose, "column");
     H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, std::vector<double>(16, 1.0).data());
   }
@@ -104,7 +104,7 @@ TEST_CASE("a file of schema 1, without checksums, is shown when its numbers have
     H5Adelete(file, "contents_sha256");
   });
   app::TableOptions options;
-  options.path = scratch.file();
+  options.paths = {scratch.file()};
   CHECK(captured([&] { return app::table(options); }).first == 0);
   CHECK(captured([&] { return app::verify({{scratch.file()}, false}); }).first == 0);
   edit([](hid_t file) {
@@ -119,7 +119,7 @@ TEST_CASE("table") {
   const sample::Scratch scratch;
   sample::write_file(scratch.file(), sample::runs(2));
   app::TableOptions options;
-  options.path = scratch.file();
+  options.paths = {scratch.file()};
   const auto with = [&](auto change) {
     app::TableOptions o = options;
     change(o);
@@ -134,7 +134,7 @@ TEST_CASE("table") {
   CHECK(with([](auto& o) { o.baseline = {"none"}; }).second.find("- maxrl") == std::string::npos);
   CHECK(with([](auto& o) { o.format = "tex"; }).first == 2);
   CHECK(with([](auto& o) { o.value = {"goodness"}; }).first == 2);
-  CHECK(with([](auto& o) { o.path += "x"; }).first == 5);
+  CHECK(with([](auto& o) { o.paths[0] += "x"; }).first == 5);
   const auto several = with([](auto& o) { o.columns = "value", o.value = {"gain,regret", "seconds"}, o.compare = "percent"; });
   CHECK(several.first == 0);
   CHECK(several.second.find("regret [levels]  vs maxrl [%]") != std::string::npos);
@@ -168,7 +168,7 @@ std::pair<Exit, std::string> refused(
   work.commit(all);
   work.assemble();
   app::TableOptions options;
-  options.path = scratch.file();
+  options.paths = {scratch.file()};
   flags(options);
   return failure_of([&] { app::table(options); });
 }
