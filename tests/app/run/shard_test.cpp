@@ -99,7 +99,7 @@ TEST_CASE("outputs of changed suites are named by the keys that --set changed, o
   CHECK(name({"suite.seeds=3", "learn.lr=[0.1, 0.2]"}) == "votes-seeds=3-lr=0.1,0.2.h5");
   CHECK(name({"grid.votes+=[16]"}) == "votes-votes+=16.h5");
   CHECK(name({"rater.judge.scores=data/my judge.csv"}) == "votes-scores=myjudge.csv.h5");
-  CHECK(name({R"(grid.estimator=["odrpo-gini(maxrl)"])"}) == "votes-estimator=odrpo-gini_maxrl_.h5");
+  CHECK(name({R"toml(grid.estimator=["odrpo-gini(maxrl)"])toml"}) == "votes-estimator=odrpo-gini_maxrl_.h5");
   CHECK(name({"suite.name=votes", "table.value=regret", "gate.gain=[]", "limits.runs=5", "label.grpo=GRPO"}) == "votes.h5");  // change no run
   CHECK(name({"suite.seeds=3"}, "try") == "votes-try.h5");
   const std::string long_value(200, '7');
