@@ -27,7 +27,7 @@ void append_column(Column& to, const Column* from, std::size_t runs) {
     return static_cast<std::uint32_t>(at);
   };
   if (from == nullptr) {
-    to.code.insert(to.code.end(), runs, code_of(""));
+    if (runs > 0) to.code.insert(to.code.end(), runs, code_of(""));
     return;
   }
   std::vector<std::uint32_t> codes;
