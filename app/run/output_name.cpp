@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/crc.hpp>
 #include <string_view>
 
 #include "config/catalogue/describe.hpp"
-#include "kernels/shared/words.hpp"
+#include "results/store/digest.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -48,9 +47,7 @@ std::string suffix_of(const std::vector<std::string>& set) {
     all += argument + '\n';
   }
   if (suffix.size() <= longest_suffix) return suffix;
-  boost::crc_32_type sum;
-  sum.process_bytes(all.data(), all.size());
-  return fmt::format("{}-{:08x}", suffix.substr(0, longest_suffix - 9), sum.checksum());
+  return suffix.substr(0, longest_suffix - 9) + '-' + sha256_hex(all).substr(0, 8);
 }
 
 }  // namespace

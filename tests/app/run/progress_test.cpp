@@ -94,7 +94,7 @@ TEST_CASE("worlds in the making whose steps are counted are shown with their sha
   CHECK(bar_text(t, 80) == cells(0, 38) + "0/8 runs  0/2,400 steps  ETA 3 min 00 s");
 }
 
-TEST_CASE("speed is that of this call, and evaluations are counted; both go first from a narrow terminal") {
+TEST_CASE("speed is that of this call, and evaluations are counted, and both go first from a narrow terminal") {
   Tally t = some_way();
   t.elapsed = 2;
   t.work.steps_trained = 2'400, t.work.evaluations = 2;
