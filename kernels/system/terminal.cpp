@@ -146,7 +146,9 @@ std::string rows_text(const std::vector<std::vector<std::string>>& rows, std::si
   const std::size_t width_of_page = page_width();
   std::size_t at = indent;
   for (const auto w : width) at += w + 2;
-  const bool stacked = last > 0 && at + least > width_of_page;  // too little is left for the last cell: it gets lines of its own
+  const auto too_long = [&](const std::vector<std::string>& row) { return at + columns_of(row[last]) > width_of_page; };
+  // where too little is left for long last cells, they get lines of their own
+  const bool stacked = last > 0 && at + least > width_of_page && std::any_of(rows.begin(), rows.end(), too_long);
   if (stacked) at = indent + 4;
   std::string out;
   for (const auto& row : rows) {
@@ -167,7 +169,7 @@ std::string rows_text(const std::vector<std::vector<std::string>>& rows, std::si
     }
     if (stacked) end_line(out, line);
     if (stacked) line.assign(at, ' ');
-    for (const auto& text : broken(row[last], width_of_page - at)) {
+    for (const auto& text : broken(row[last], width_of_page > at ? width_of_page - at : least)) {
       line += text;
       end_line(out, line);
       line.assign(at, ' ');

@@ -101,6 +101,15 @@ std::vector<std::string> power_sentences(const TableModel& table, std::size_t va
   return said;
 }
 
+/// Adds the sentence that explains "!", if a cell has it.
+void add_edge_sentence(std::vector<std::string>& said, const TableModel& table) {
+  bool at_edge = false;
+  each_cell(table, [&](const TableCell& cell) {
+    for (const ChosenValue& value : cell.chosen) at_edge |= value.at_edge;
+  });
+  if (at_edge) said.push_back("!: the largest or smallest tried; a wider grid may find better");
+}
+
 /// Adds the sentences that say how the best settings are chosen, for the cells and for the comparisons.
 void add_choice_sentences(std::vector<std::string>& said, const TableModel& table) {
   const TableSpec& spec = table.spec;
@@ -115,14 +124,7 @@ void add_choice_sentences(std::vector<std::string>& said, const TableModel& tabl
                                                    choice, others, several ? " of " + spec.value[0] : ""));
   if (spec.tune_seeds == 0 && spec.compares())
     said.push_back("a difference of two flattered means is not tested: no interval, no star; tune_seeds = 5 chooses on seeds of its own");
-  bool at_edge = false;
-  const auto look = [&](const std::vector<ChosenValue>& chosen) {
-    for (const ChosenValue& value : chosen) at_edge |= value.at_edge;
-  };
-  each_cell(table, [&](const TableCell& cell) {
-    look(cell.chosen);
-  });
-  if (at_edge) said.push_back("!: the largest or smallest tried; a wider grid may find better");
+  add_edge_sentence(said, table);
 }
 
 /// Adds what holds for all cells, the dimensions that follow others, and the notes.
@@ -167,7 +169,8 @@ std::vector<std::string> brief_sentences(const TableModel& table) {
   if (!spec.best.empty())
     said.push_back(fmt::format("@: the {} with the best mean, chosen on {}", fmt::join(spec.best, ", "),
                                spec.tune_seeds > 0 ? fmt::format("seeds 0 to {}, which are not reported", spec.tune_seeds - 1)
-                                                   : "the reported seeds"));
+                                                   : "the reported seeds, which flatters every cell"));
+  add_edge_sentence(said, table);
   add_last_sentences(said, table);
   return said;
 }
