@@ -45,7 +45,7 @@ def run(
     set         values of keys: {"suite.seeds": 3, "learn.lr": [0.03, 0.1]}; a key that ends in + adds to a list
     only        keeps the runs whose id matches a pattern
     jobs        worker threads; default all cores
-    output      the result file; default NAME.h5 in the current folder. The same call continues what was stopped, and loads what is complete
+    output      the result file; default SUITE.h5 in the current folder, with `set` SUITE-KEY=VALUE.h5. The same call continues what was stopped, and loads what is complete
     estimators  functions by name: f(scores[B, G]) -> advantages[B, G], called for each batch with float64 scores, NaN where one is missing
                 (docs/own-estimator.md). A function must answer by its scores alone, unless `set` says estimator.NAME.state = "run". Each is
                 added to the suite's estimators if it is not among them

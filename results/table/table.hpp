@@ -55,7 +55,7 @@ inline constexpr Word<Legend> legend_words[] = {
 };
 
 /// Plain text in `width` characters: as many columns side by side as fit, the others below. A column that is wider alone is not broken.
-std::string table_text(const TableModel& table, Legend legend = Legend::brief, std::size_t width = 80);
+std::string table_text(const TableModel& table, Legend legend = Legend::full, std::size_t width = 100);
 std::string table_markdown(const TableModel& table, Legend legend = Legend::full);
 /// A LaTeX table with booktabs' rules. Bold: the best of each column, and cells that a test cannot tell from it. The legend is the caption;
 /// all sentences, formulas and the digest are comments. With `siunitx` numbers are \num{…}. Every name is escaped.

@@ -72,15 +72,15 @@ TEST_CASE("of several errors the first in the file gives the exit code, whicheve
 TEST_CASE("a long line is cut around the column, and the caret stands below that column") {
   const std::string digits = "0123456789", line = repeated(digits, 15), margin = "    1 | ", below = "\n      | ";
   const auto caret = [&](std::size_t columns) { return below + std::string(columns, ' ') + "^"; };
-  CHECK(printed(line, 1) == margin + repeated(digits, 10) + caret(0));
-  CHECK(printed(line, 67) == margin + repeated(digits, 10) + caret(66));
-  CHECK(printed(line, 68) == margin + "..." + line.substr(17, 100) + caret(3 + 50));
-  CHECK(printed(line, 121) == margin + "..." + line.substr(70) + caret(3 + 50));
-  CHECK(printed(line, 151) == margin + "..." + line.substr(100) + caret(3 + 50));
-  CHECK(printed(line.substr(0, 100), 91) == margin + line.substr(0, 100) + caret(90));
+  CHECK(printed(line, 1) == margin + line.substr(0, 68) + caret(0));
+  CHECK(printed(line, 46) == margin + line.substr(0, 68) + caret(45));
+  CHECK(printed(line, 47) == margin + "..." + line.substr(12, 68) + caret(3 + 34));
+  CHECK(printed(line, 121) == margin + "..." + line.substr(86) + caret(3 + 34));
+  CHECK(printed(line, 151) == margin + "..." + line.substr(116) + caret(3 + 34));
+  CHECK(printed(line.substr(0, 68), 61) == margin + line.substr(0, 68) + caret(60));
   CHECK(printed("abc", 6) == margin + "abc" + caret(5));  // behind the end
   // characters of two bytes, of two columns, a tab and a control character before the column
   const std::string odd = repeated("\xc3\xa9", 70) + repeated("\xe6\xbc\xa2", 18) + "\t\x01\"!" + repeated("y", 20);
-  CHECK(printed(odd, 92) == margin + "..." + repeated("\xc3\xa9", 29) + repeated("\xe6\xbc\xa2", 18) + "  \\x01\"!" + repeated("y", 20) +
-                                caret(3 + 29 + 2 * 18 + 2 + 4 + 1));
+  CHECK(printed(odd, 92) == margin + "..." + repeated("\xc3\xa9", 13) + repeated("\xe6\xbc\xa2", 18) + "  \\x01\"!" + repeated("y", 20) +
+                                caret(3 + 13 + 2 * 18 + 2 + 4 + 1));
 }

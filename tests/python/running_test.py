@@ -78,7 +78,7 @@ refused(InputError, "out of range", odrpo_bench.run, SUITE, set={"suite.seeds": 
 why = refused(InputError, "suite:6:2: error: unknown section", odrpo_bench.run, {"suite": {"name": "x"}, "grid": {}, "colour": {"red": 1}}, output="no.h5", progress=False)
 check(".odrpo-bench" not in str(why), f"an error names a temporary file: {why}")
 refused(ProgramError, "no-such-suite: No such file", odrpo_bench.run, "no-such-suite", progress=False)
-refused(ProgramError, "another suite", odrpo_bench.run, SUITE, set={"learn.steps": 21}, progress=False)
+refused(ProgramError, "another suite", odrpo_bench.run, {**SUITE, "learn": {**SUITE["learn"], "steps": 21}}, progress=False)
 refused(InputError, "", odrpo_bench.run, {**SUITE, "limits": {"runs": 1}}, output="no.h5", progress=False)
 check(not glob.glob("no.h5*") and not glob.glob(".odrpo*"), "nothing is left of what was refused")
 

@@ -247,8 +247,8 @@ call("export", "sample.h5", "--format", "jsonl", "-o", "link.csv")
 check(os.path.islink("link.csv") and open("runs.csv").read(1) == "{", "a link is followed")
 
 # --- bad input
-call("export", "sample.h5", "--format", "xml", code=2, words='--format: "xml" is not one of csv, jsonl')
-call("export", "sample.h5", "--what", "run", code=2, words='--what: "run" is not one of runs, curves, all, rollouts, suite')
+call("export", "sample.h5", "--format", "xml", code=2, words='--format: there is no "xml"\nAllowed: csv or jsonl')
+call("export", "sample.h5", "--what", "run", code=2, words='--what: there is no "run"; did you mean "runs"?\nAllowed: runs, curves, all, rollouts or suite')
 call("export", "sample.h5", "--what", "all", code=2, words="--format jsonl")
 call("export", "sample.h5", "--what", "suite", "--format", "csv", code=2, words="--format")
 call("export", "sample.h5", "--what", "suite", "--only", "*", code=2, words="--only")

@@ -28,7 +28,8 @@ gradient = 2
       prompts=32, actions=12, steps="300\nlr = 0.1", batch=16, baseline='""')
 shown = call("check", "apart.toml")
 check("48 runs" in shown and "fraction" in shown, f"check: {shown}")
-shown = flowed(call("run", "apart.toml", "--jobs", "2"))
+call("run", "apart.toml", "--jobs", "2")
+shown = flowed(call("table", "apart.h5", "--legend", "full"))
 check("N votes: fraction, of N draws" in shown, f"the table does not say how votes are used: {shown}")
 with h5py.File("apart.h5") as f:
     runs = list(zip(texts(f, "rater"), texts(f, "estimator"), f["votes"][:], f["seed"][:]))

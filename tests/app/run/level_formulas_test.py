@@ -148,7 +148,8 @@ median = "running"
 """
 suite("formulas", MORE, seeds=2, rater='["veto", "gaps", "mean"]', policy='"tabular"', estimator='["odrpo-gini-median(maxrl)", "mine", "running", "old"]', votes=4,
       prompts=32, actions=12, steps="60\nlr = 0.1", batch=16, baseline='""')
-shown = flowed(call("run", "formulas.toml", "--jobs", "2"))
+call("run", "formulas.toml", "--jobs", "2")
+shown = flowed(call("table", "formulas.h5", "--legend", "full"))
 check("w_k = sqrt(k)*(a + b*mu*(1 - mu)*exp(-max(med - k, 0)/2)), a = 1, b = 4, med lower" in shown, f"the table does not say the formula: {shown}")
 with h5py.File("formulas.h5") as f:
     axis = [float(x) for x in f["a"][:]] if "a" in f else None
@@ -162,10 +163,10 @@ for rater in ("veto", "gaps", "mean"):
         check(final[rater, "mine/a=1", seed] != final[rater, "mine", seed], f"the axis a has no effect: {rater} {seed}")
 call("run", "formulas.toml", "--jobs", "1", "-o", "again.h5")
 check(digest("formulas.h5") == digest("again.h5"), "runs by one worker")
-table = call("table", "formulas.h5", "--rows", "a", "--columns", "rater", "--where", "estimator=mine")
+table = call("table", "formulas.h5", "--rows", "a", "--columns", "rater", "--where", "estimator=mine", "--legend", "full")
 check("0.1" in table and flowed("N_k = mu") in flowed(table), f"table by the axis a: {table}")
 call("run", "formulas.toml", "--set", "estimator.mine.norm=\"mu + 1\"", "--set", "estimator.mine.a=0.3", "-o", "set.h5", "--only", "*/mine/*")
-check("N_k = mu + 1, w_k" in flowed(call("table", "set.h5")), "--set of a formula")
+check("N_k = mu + 1, w_k" in flowed(call("table", "set.h5", "--legend", "full")), "--set of a formula")
 
 # --- a number whose name is a column of the result file, and lists of another length
 suite("columns", """[estimator.mine]

@@ -80,7 +80,8 @@ base = "odrpo(maxrl)"
 values = [1, 2, 3, 4, 5, 6, 7, 8, 20, 40]
 """, seeds=2, rater='["mode", "mean"]', policy='"tabular"', estimator='["grpo", "written", "tops", "odrpo(maxrl)", "odrpo-tops"]', votes=4, prompts=32,
       actions=12, steps="200\nlr = 0.1", batch=16)
-shown = flowed(call("run", "spaced.toml", "--jobs", "2"))
+call("run", "spaced.toml", "--jobs", "2")
+shown = flowed(call("table", "spaced.h5", "--legend", "full"))
 check("R = 1, 2, 3, 4, 5, 6, 7, 8, 20, 40" in shown and "Delta_k" in shown, f"the table does not say the values: {shown}")
 with h5py.File("spaced.h5") as f:
     final = dict(zip(zip(texts(f, "rater"), texts(f, "estimator"), f["seed"][:]), f["final_quality"][:]))

@@ -48,7 +48,7 @@ curve = list(csv.DictReader(io.StringIO(call("export", "both.h5", "--what", "cur
 curve = [row for row in curve if row["drawn_rollouts"]]
 grows = [float(a["drawn_rollouts"]) < float(b["drawn_rollouts"]) for a, b in zip(curve, curve[1:]) if a["id"] == b["id"] and int(b["step"]) < 60]
 check(len(grows) == 16 * 5 and all(grows), f"rollouts so far grow: {grows}")
-table = call("table", "both.h5", "--value", "drawn-rollouts")
+table = call("table", "both.h5", "--value", "drawn-rollouts", "--legend", "full")
 check("drawn-rollouts: rollouts of the whole training, those of dropped groups too" in checks.flowed(table), table)
 check("3840" in call("table", "both.h5", "--value", "judge-calls", "--where", "dead_groups=keep"), "a table of judge calls")
 call("check", written("none", dead='"keep"', most=10, more='[table]\nvalue = "drawn-rollouts"\n'), code=3, words='no run has the value "drawn-rollouts"')

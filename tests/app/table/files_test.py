@@ -41,7 +41,7 @@ for e in ("grpo", "maxrl"):
         found = cells[name[new], str(votes), e]["difference"]
         near(found["mean"], mean(pairs), f"paired difference of {e}, {votes}")
         near(found["sd"], deviation(pairs), f"its deviation, {e}, {votes}", 1e-6)
-        check(found["n"] == 4, f"pairs: {found['n']}")
+        check(found["pairs"] == 4, f"pairs: {found['pairs']}")
 
 # a file that lacks an estimator has no cell of it; three files
 three = {(c["row"], b["fixed"]["estimator"]): c["n"] for b in json.loads(call("table", old, new, more, "--format", "json"))["blocks"]
