@@ -71,8 +71,8 @@ for row in drawn:
         check(abs(float(row[key]) - wanted) < 1e-9, f"difference of {row['series']} at {x}: {key} is {row[key]}, wanted {wanted}")
 values = table_of(call("plot", "votes", "plain.h5", "--data", "--best", "lr", "--where", "env=bandit", "--baseline", names[0]))
 check({row["series"] for row in values} >= set(names) and all(float(row["y"]) == 0 for row in values if row["series"] == names[0]), "differences over votes")
-check("seconds" not in call("plot", "votes", "plain.h5", "--data", "--best", "lr", "--where", "env=bandit"), "seconds only where they are asked for")
-check("seconds" in call("plot", "votes", "plain.h5", "--data", "--best", "lr", "--where", "env=bandit", "--value", "gain,seconds"), "two values side by side")
+check("step time" not in call("plot", "votes", "plain.h5", "--data", "--best", "lr", "--where", "env=bandit"), "seconds only where they are asked for")
+check("step time [us]" in call("plot", "votes", "plain.h5", "--data", "--best", "lr", "--where", "env=bandit", "--value", "gain,seconds"), "two values side by side")
 
 # levels: the mean over seeds of each level's curve, a panel for each kind and row; of other files a reason
 suite("levels", estimator='["grpo", "maxrl"]', votes="[1]", policy='"tabular"', steps=20, more="[record]\nevery = 5\nlevels = 1\n")
@@ -144,16 +144,17 @@ before = open("bars.svg").read()
 call("plot", "bars", "plain.h5", *where, "--best", "lr", *regret, "-o", "bars.svg")
 check(open("bars.svg").read() == before, "the same figure twice")
 
-# bars of gains, which are far from 0, would look alike; their numbers are written all the same
-call("plot", "bars", "plain.h5", *where, "--best", "lr", "-o", "alike.svg", code=2, words="would look alike: `plot forest` shows differences")
+# bars of rewards, which are far from 0, would look alike; their numbers are written all the same
+call("run", "levels.toml", "--set", "suite.seeds=8", "-o", "eight.h5", "-q")
+call("plot", "bars", "eight.h5", "--value", "reward", "-o", "alike.svg", code=2, words="would look alike: `plot forest` shows differences")
 check(not os.path.exists("alike.svg"), "a refused figure")
-call("plot", "bars", "plain.h5", *where, "--best", "lr", "--data")
+call("plot", "bars", "eight.h5", "--value", "reward", "--data")
 
-# without --rewards: the four shapes; the two weights differ in the second by half of the largest weight
+# without --rewards: the four shapes; the two weights differ in the second by a third of the largest weight
 shapes = table_of(call("plot", "weights", "--data"))
 peak = {(r["series"], r["x"]): float(r["y"]) for r in shapes if r["title"] == "half a peak at 8, half uniform" and r["series"]}
 apart = [abs(peak["odrpo-gini(grpo)", str(k)] - peak["odrpo-gini-median(grpo)", str(k)]) for k in range(1, 11)]
-check(len(peak) == 20 and max(apart) > 0.4 * max(peak.values()), f"weights at the peak differ by {apart}")
+check(len(peak) == 20 and max(apart) > 0.33 * max(peak.values()), f"weights at the peak differ by {apart}")
 
 # mistakes
 call("plot", code=2)
