@@ -36,6 +36,7 @@ namespace {
 constexpr FigureSize column{3.25, 0}, whole_page{5.5, 0};
 constexpr std::size_t most_prompts = 1000, most_responses = 64;  // most columns and rows of a heat map; a printed page could not show more
 constexpr int bins = 40;
+constexpr double stable_w = 0.9;  // the paper's conjecture: a stable reward needs a judge with W >= .9
 constexpr Word<JudgeFigure> kinds[] = {
     {JudgeFigure::kendall, "kendall", "histogram of Kendall's W over prompts"},
     {JudgeFigure::rows, "rows", "heat maps of mean, sd, skewness and excess kurtosis of each response's scores"},
@@ -45,13 +46,15 @@ Figure kendall_figure(const JudgeAnalysis& a) {
   const std::vector<double>& w = a.sums.w.value;
   if (w.empty()) fail(Exit::usage, "--figure kendall: Kendall's W is undefined for every prompt, so there is nothing to draw");
   const double median = a.at("w_median").value, floor = a.at("floor").value;
-  std::vector<FigureMark> marks = {{median, fmt::format("median {:.3f}", median)}, {floor, ""}};
+  std::vector<FigureMark> marks = {{median, fmt::format("median {:.3f}", median)}, {floor, ""}, {stable_w, ""}};
   if (median - floor > 0.35) marks[1].text = fmt::format("chance {:.3f}", floor);
+  if (stable_w - median > 0.03) marks[2].text = fmt::format("{:.1f}", stable_w);
   Figure figure = values_histogram(w, 0, 1, bins, marks, "Kendall's W", "prompts");
   figure.caption = fmt::format(
       "Kendall's W of {} prompts of {} ({} undefined); solid line: median {:.3f}, dashed: {:.3f}, 1 / calls, which "
-      "chance alone gives",
-      w.size(), a.file, a.prompts - static_cast<std::int64_t>(w.size()), median, floor);
+      "chance alone gives, dotted: {:.1f}, which a stable reward needs by the paper's conjecture; {:.1f} % of the prompts reach it",
+      w.size(), a.file, a.prompts - static_cast<std::int64_t>(w.size()), median, floor, stable_w,
+      100.0 * static_cast<double>(std::count_if(w.begin(), w.end(), [](double one) { return one >= stable_w; })) / static_cast<double>(w.size()));
   return figure;
 }
 

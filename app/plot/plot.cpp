@@ -71,8 +71,8 @@ std::vector<RewardGroup> four_shapes(int levels) {
   const double middle = 0.5 * (levels + 1), sd = 0.18 * levels;
   const auto normal = [=](int k) { return normal_share(k, middle, sd); };
   return {{fmt::format("normal, mean {:g}, sd {:g}", middle, sd), rewards_with(levels, normal)},
-          {fmt::format("peak, mean {:g}, sd {:g}", 0.7 * levels, 0.06 * levels),
-           rewards_with(levels, [=](int k) { return normal_share(k, 0.7 * levels, 0.06 * levels); })},
+          {fmt::format("half a peak at {:g}, half uniform", 0.8 * levels),
+           rewards_with(levels, [=](int k) { return 0.5 * normal_share(k, 0.8 * levels, 0.06 * levels) + 0.5 / levels; })},
           {fmt::format("normal, 10 % each at 1 and {}", levels),
            rewards_with(levels, [=](int k) { return 0.8 * normal(k) + (k == 1 || k == levels ? 0.1 : 0); })},
           {"uniform", rewards_with(levels, [](int) { return 1.0; })}};
@@ -272,6 +272,7 @@ int plot(const PlotOptions& o) {
   for (const std::string& path : o.paths)
     if (!output.empty()) check_output(output, path);
   const Figure figure = kind.make(o);
+  if (kind.make == bars && !numbers) check_bars(figure);
   if (o.width.empty()) size.width = figure.panels.size() > 1 ? page_width : column_width;
   const std::string bytes = o.data ? figure_csv(figure) : o.json ? figure_json(figure) : draw_figure(figure, format, size);
   if (output.empty()) {

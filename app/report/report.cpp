@@ -1,4 +1,4 @@
-// Writes one HTML page about a result file (tables, figures, settings, commands that repeat it): `odrpo-bench report FILE.h5`.
+// Writes one HTML page about a result file (the result in a sentence, figures, tables, settings, commands that repeat it): `odrpo-bench report FILE.h5`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace odrpo::app {
 
-// Adds figures to the page: learning curves, values over the table's columns, differences from the baseline.
+// Adds figures to the page: differences from the baseline, values over the table's columns, learning curves.
 
 /// Draws the figures that the page's tables allow. If one cannot be drawn, for instance without gnuplot, adds a note that says why. `q`
 /// = the flags of the first table. `file` holds the columns curve_columns(gain_curve), if the file on disk has them.
@@ -30,7 +30,8 @@ namespace {
 
 constexpr std::size_t most_steps_shown = 100;                           // most recorded steps that a curve shows; a page could not show more
 constexpr std::size_t fewest_steps = 5;                           // fewest recorded steps of a curve; with fewer, it is not drawn
-constexpr double one_panel = 5.5, more_panels = 7.2, zoom = 1.3;  // widths in inches; zoom enlarges text from 10 to 13 pixels
+constexpr std::size_t most_stacked = 3;                           // most panels that stand one below the other; more stand side by side
+constexpr double stacked = 3.6, side_by_side = 7.2, zoom = 1.3;   // widths in inches, the first for phones; zoom enlarges text from 10 to 13 pixels
 
 bool has_numbers(const std::vector<std::string>& names) {
   return names.size() > 1 && std::all_of(names.begin(), names.end(), [](const std::string& name) { return number_of(name).has_value(); });
@@ -44,14 +45,32 @@ void add_figures(HtmlPage& page, const ResultFile& file, const TableQuery& q) {
     if (!can_draw) return;
     try {
       const Figure figure = make();
-      const std::string svg = draw_figure(figure, FigureFormat::svg, {figure.panels.size() > 1 ? more_panels : one_panel, 0});
-      page.figures.push_back({title, figure.caption, inline_svg(svg, fmt::format("f{}-", page.figures.size() + 1), title, zoom)});
+      const bool many = figure.panels.size() > most_stacked;
+      const std::string svg = draw_figure(figure, FigureFormat::svg, {many ? side_by_side : stacked, 0});
+      page.figures.push_back({title, figure.caption, inline_svg(svg, fmt::format("f{}-", page.figures.size() + 1), title, zoom), many});
     } catch (const Failure& failure) {
       can_draw = failure.code != Exit::io;  // without gnuplot, no figure can be drawn
       page.figure_notes.push_back(can_draw ? fmt::format("{}: not drawn: {}", title, failure.what()) : failure.what());
     }
   };
   const auto styles = [](const TableModel& table) { return series_styles(table.rows); };
+  for (const TableModel& table : page.tables) {
+    const bool several = table.spec.over_values();
+    if (table.spec.compares())
+      add(fmt::format("{}: differences from the baseline", several ? "All values" : value_text(table.values[0])),
+          [&] { return forest_figure(table, styles(table)); });
+    if (several) continue;
+    add(fmt::format("{} by {}", value_text(table.values[0]), table.spec.columns), [&] {
+      if (has_numbers(table.columns)) return lines_figure({&table, 1}, styles(table), false);
+      try {
+        const Figure bars = bars_figure(table, styles(table));
+        check_bars(bars);
+        return bars;
+      } catch (const Failure&) {  // bars that would look alike
+        return heatmap_figure(table);
+      }
+    });
+  }
   add("Learning curves", [&] {
     const TableModel table = query_curve(file, q, "", most_steps_shown);
     const Figure figure = lines_figure({&table, 1}, styles(table), true);
@@ -61,18 +80,6 @@ void add_figures(HtmlPage& page, const ResultFile& file, const TableQuery& q) {
     if (steps < fewest_steps) fail(Exit::usage, "a run has {} recorded steps, and a curve needs {}", steps, fewest_steps);
     return figure;
   });
-  for (const TableModel& table : page.tables) {
-    const bool several = table.spec.over_values();
-    if (!several && has_numbers(table.columns))
-      add(fmt::format("{} by {}", value_text(table.values[0]), table.spec.columns), [&] {
-        return lines_figure({&table, 1}, styles(table), false);
-      });
-    else if (!several)
-      add(fmt::format("{} by {}", value_text(table.values[0]), table.spec.columns), [&] { return bars_figure(table, styles(table)); });
-    if (table.spec.compares())
-      add(fmt::format("{}: differences from the baseline", several ? "All values" : value_text(table.values[0])),
-          [&] { return forest_figure(table, styles(table)); });
-  }
 }
 
 namespace {

@@ -116,7 +116,7 @@ def _new_axes(panels: List[Dict[str, Any]]) -> List[Axes]:
     """Axes for the panels: two beside each other, where there are several."""
     across = min(len(panels), 2)
     down = math.ceil(len(panels) / across)
-    height = max(0.6 + 0.16 * len(panel["y_names"]) if panel["y_names"] else 1.9 for panel in panels)
+    height = max(0.6 + (0.3 if panel["kind"] == "ridges" else 0.16) * len(panel["y_names"]) if panel["y_names"] else 1.9 for panel in panels)
     figure = _Figure(figsize=(COLUMN if len(panels) == 1 else PAGE, down * height), layout="constrained")
     FigureCanvasAgg(figure)
     places = figure.subplots(down, across, squeeze=False)
@@ -242,10 +242,22 @@ def _forest(axes: Axes, panel: Mapping[str, Any]) -> None:
             linewidth=0,
             marker=SYMBOLS[series["symbol"]],
             markersize=4,
-            fillstyle="full" if all(series["filled"]) else "none",
+            markerfacecolor=series["colour"] if all(series["filled"]) else "white",
         )
     axes.set_yticks(range(len(panel["y_names"])), panel["y_names"])
     axes.set_ylim(len(panel["y_names"]) - 0.4, -0.6)
+
+
+def _ridges(axes: Axes, panel: Mapping[str, Any]) -> None:
+    """Histograms one below the other; the highest bin of the panel is 0.85 high."""
+    most = max(max(_numbers(series["y"])) for series in panel["series"])
+    for row, series in enumerate(panel["series"]):
+        top = row + 0.4 - 0.85 * _numbers(series["y"]) / most
+        axes.fill_between(
+            _numbers(series["x"]), row + 0.4, top, step="post", facecolor=series["colour"], edgecolor=series["colour"], alpha=0.5
+        )
+    axes.set_yticks(range(len(panel["y_names"])), panel["y_names"])
+    axes.set_ylim(len(panel["y_names"]) - 0.5, -0.6)
 
 
 def _heatmap(axes: Axes, panel: Mapping[str, Any]) -> None:
@@ -276,4 +288,5 @@ _DRAW: Dict[str, Callable[[Axes, Mapping[str, Any]], None]] = {
     "bars": _bars,
     "forest": _forest,
     "heatmap": _heatmap,
+    "ridges": _ridges,
 }

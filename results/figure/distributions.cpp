@@ -74,7 +74,7 @@ std::vector<FigurePoint> outline(const std::vector<double>& values, const std::v
 
 Figure histogram_figure(const TableModel& table, std::span<const SeriesStyle> styles) {
   must_be_one_value(table, "histogram");
-  Figure figure{fmt::format("runs by {}{}", value_text(table.values[0]), source_text(table)), {}};
+  Figure figure{fmt::format("runs by {}{}", quantity_text(table.values[0]), source_text(table)), {}};
   const std::size_t width = table.columns.size();
   for (const TableBlock& block : table.blocks)
     for (std::size_t c = 0; c < width; ++c) {
@@ -82,7 +82,7 @@ Figure histogram_figure(const TableModel& table, std::span<const SeriesStyle> st
       panel.kind = PanelKind::steps;
       panel.title = block_text(table, block, false);
       if (width > 1) add_item(panel.title, table.spec.columns + "=" + table.columns[c]);
-      panel.x_label = value_text(table.values[0]);
+      panel.x_label = quantity_text(table.values[0]);
       panel.y_label = "runs";
       std::vector<double> all;
       for (std::size_t r = 0; r < table.rows.size(); ++r)
@@ -92,10 +92,25 @@ Figure histogram_figure(const TableModel& table, std::span<const SeriesStyle> st
       for (std::size_t r = 0; r < table.rows.size(); ++r)
         if (const auto values = values_of(block.cells[r * width + c]); !values.empty())
           panel.series.push_back({series_name(table, r), styles[r], outline(values, edges)});
+      if (panel.series.size() > most_outlines) panel.kind = PanelKind::ridges;
+      for (const FigureSeries& series : panel.series)
+        if (panel.kind == PanelKind::ridges) panel.y_names.push_back(series.name);
       figure.panels.push_back(std::move(panel));
     }
   check_panels(figure);
+  double most = 0;
+  for (const FigurePanel& panel : figure.panels)
+    if (panel.kind == PanelKind::ridges) most = std::max(most, range_of_y(panel).to);
+  if (most > 0) figure.caption += fmt::format("; heights: runs in a bin, {:.0f} at most", most);
   return figure;
+}
+
+std::vector<FigurePoint> ridge_outline(const std::vector<FigurePoint>& steps, std::size_t row, double most) {
+  std::vector<FigurePoint> outline;
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    for (std::size_t j = i == 0 ? 0 : i - 1; j <= i; ++j)
+      outline.push_back({steps[i].x, static_cast<double>(row) + 0.4 - 0.85 * steps[j].y / most, undefined, undefined});
+  return outline;
 }
 
 Figure profile_figure(const TableModel& table, std::span<const SeriesStyle> styles, std::uint64_t seed) {
@@ -128,7 +143,7 @@ Figure profile_figure(const TableModel& table, std::span<const SeriesStyle> styl
   const double margin = largest > least ? 0.02 * (largest - least) : 1;
   FigurePanel panel;
   panel.bands = panel.y_from_zero = true;
-  panel.x_label = fmt::format("score tau: {}", value_text(table.values[0]));
+  panel.x_label = fmt::format("score tau: {}", quantity_text(table.values[0]));
   panel.y_label = "share of runs above tau";
   for (const std::size_t r : rows) {
     std::vector<const TableCell*> cells;

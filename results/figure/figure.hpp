@@ -35,9 +35,9 @@ struct FigureSeries {
 };
 
 /// How a panel is drawn. `steps`: the value holds up to the next x. `forest`: a forest plot with one name per line; y counts the lines from
-/// the top. `heatmap`: series are rows of cells, x is the column. `field`: a heat map of many cells with numbered rows 1, 2, … (upwards)
-/// and columns 1, 2, ….
-enum class PanelKind { lines, steps, bars, forest, heatmap, field };
+/// the top; a line without a point is a heading. `heatmap`: series are rows of cells, x is the column. `field`: a heat map of many cells with
+/// numbered rows 1, 2, … (upwards) and columns 1, 2, …. `ridges`: steps, each series on a line of its own, one below the other.
+enum class PanelKind { lines, steps, bars, forest, heatmap, field, ridges };
 
 /// A vertical line at x, with a text above it.
 struct FigureMark {
@@ -52,7 +52,7 @@ struct FigurePanel {
   bool bands = false;                         ///< of lines: draw intervals as bands, otherwise as bars
   bool y_from_zero = false;                   ///< of lines: the y axis begins at 0
   std::vector<double> x_ticks;                ///< of a numeric x axis: ticks only here; empty = at round numbers
-  std::vector<std::string> x_names, y_names;  ///< categories 0, 1, … of bars and heat maps; names of the lines of a forest
+  std::vector<std::string> x_names, y_names;  ///< categories 0, 1, … of bars and heat maps; names of the lines of forests and ridges
   std::vector<FigureSeries> series;
   std::vector<FigurePoint> background;  ///< bars behind the lines, with their own scale at the right
   std::string background_label;
@@ -86,11 +86,16 @@ struct LevelTables {
 Figure levels_figure(std::span<const LevelTables> kinds);
 /// Draws the rows of a table as bars, grouped by column. Each value has its own panel.
 Figure bars_figure(const TableModel& table, std::span<const SeriesStyle> styles);
+/// Bars begin at 0. Failure `usage` if they would look alike: if in each panel the values, with their intervals, differ by less than a quarter of the
+/// largest. To be called before bars are drawn.
+void check_bars(const Figure& bars);
 /// Draws each row's difference from its baseline, with its interval, on a line of its own (a forest plot). Filled symbols are significant.
 Figure forest_figure(const TableModel& table, std::span<const SeriesStyle> styles);
 /// Draws a heat map, which shows the mean (or median) of every cell as a colour and a number.
 Figure heatmap_figure(const TableModel& table);
-/// Draws histograms: for each row, how many runs have which value. Each column of each block is a panel.
+/// Draws histograms: for each row, how many runs have which value. Each column of each block is a panel. More than most_outlines rows stand one below
+/// the other (a ridgeline plot).
+inline constexpr std::size_t most_outlines = 3;
 Figure histogram_figure(const TableModel& table, std::span<const SeriesStyle> styles);
 /// Draws, in one panel, a histogram of `values` with `bins` bins of equal width from `from` to `to`, and vertical marks.
 Figure values_histogram(std::span<const double> values, double from, double to, int bins, std::vector<FigureMark> marks,
@@ -113,7 +118,7 @@ inline constexpr std::uint32_t colour_of[series_colours] = {0x000000, 0x0072B2, 
 /// Words for the dashes and symbols of the styles, and for PanelKind, in their order.
 inline constexpr const char* dash_words[series_dashes] = {"solid", "dashed", "dotted", "dash-dotted", "finely dotted"};
 inline constexpr const char* symbol_words[series_symbols] = {"circle", "square", "triangle", "diamond", "triangle-down", "pentagon", "star"};
-inline constexpr const char* panel_kind_words[] = {"lines", "steps", "bars", "forest", "heatmap", "field"};
+inline constexpr const char* panel_kind_words[] = {"lines", "steps", "bars", "forest", "heatmap", "field", "ridges"};
 
 enum class FigureFormat { svg, pdf, png };
 inline constexpr Word<FigureFormat> figure_formats[] = {

@@ -53,7 +53,10 @@ std::string figure_csv(const Figure& figure) {
     const bool forest = panel.kind == PanelKind::forest, named = panel.kind == PanelKind::bars || panel.kind == PanelKind::heatmap;
     const auto add = [&](const std::string& series, const FigurePoint& point, const std::string& y_label) {
       const auto line = static_cast<std::size_t>(forest ? point.y : point.x);
-      const std::string name = forest && line < panel.y_names.size()  ? panel.y_names[line]
+      std::string heading;
+      for (std::size_t l = 0; forest && l < std::min(line, panel.y_names.size()); ++l)
+        if (is_heading(panel, l)) heading = ", " + panel.y_names[l];
+      const std::string name = forest && line < panel.y_names.size()  ? panel.y_names[line] + heading
                                : named && line < panel.x_names.size() ? panel.x_names[line]
                                                                       : "";
       // in a forest, the numbers are along x, and y is only the line

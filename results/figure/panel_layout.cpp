@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 #include "kernels/shared/utf8.hpp"
 #include "kernels/system/fail.hpp"
@@ -28,15 +29,29 @@ double longest(const std::vector<std::string>& texts) {
 /// How much space is around the axes of a panel, how high the axes are (`body`), and the axes with their ticks.
 struct Room {
   double left, right, top, bottom, body;
-  bool tilted = false;
+  bool tilted = false, wrapped = false;
   FigureAxis x, y, background;
 };
 
-bool has_names(const FigurePanel& panel) { return panel.kind == PanelKind::forest || panel.kind == PanelKind::heatmap; }
+bool has_names(const FigurePanel& panel) {
+  return panel.kind == PanelKind::forest || panel.kind == PanelKind::heatmap || panel.kind == PanelKind::ridges;
+}
+
+/// The names left of a panel's axis: all but the headings of a forest, which may reach into the axes. `wrapped`: in two lines each.
+std::vector<std::string> names_beside(const FigurePanel& panel, bool wrapped) {
+  std::vector<std::string> names;
+  for (std::size_t line = 0; line < panel.y_names.size(); ++line) {
+    if (is_heading(panel, line)) continue;
+    const auto halves = two_lines(panel.y_names[line]);
+    if (!wrapped) names.push_back(panel.y_names[line]);
+    else names.push_back(text_width(halves.first) > text_width(halves.second) ? halves.first : halves.second);
+  }
+  return names;
+}
 
 /// Makes a numeric x axis with so few ticks that their labels do not touch; `length` is in inches.
-FigureAxis x_axis(const FigurePanel& panel, double length) {
-  const NumberRange range = range_of_x(panel);
+FigureAxis x_axis(const Figure& figure, const FigurePanel& panel, double length) {
+  const NumberRange range = common_range(figure, panel, range_of_x);
   if (!panel.x_ticks.empty()) return axis_at(panel.x_ticks, range, panel.log_x);
   for (std::size_t most = 8; most > 1; --most)
     if (FigureAxis axis = axis_of(range, most);
@@ -45,14 +60,17 @@ FigureAxis x_axis(const FigurePanel& panel, double length) {
   return axis_of(range, 1);
 }
 
-Room room_of(const FigurePanel& panel, double width) {
+Room room_of(const Figure& figure, const FigurePanel& panel, double width) {
   Room room{};
-  room.body = panel.kind == PanelKind::forest    ? 0.16 * static_cast<double>(panel.y_names.size()) + 0.08
+  const double most_names = panel.kind == PanelKind::forest ? 0.45 : panel.kind == PanelKind::ridges ? 0.3 : 1;  // two lines of a ridge cost no height
+  room.wrapped = longest(names_beside(panel, false)) > most_names * width;
+  room.body = panel.kind == PanelKind::forest    ? (room.wrapped ? 0.27 : 0.16) * static_cast<double>(panel.y_names.size()) + 0.08
+              : panel.kind == PanelKind::ridges  ? 0.3 * static_cast<double>(panel.y_names.size())
               : panel.kind == PanelKind::heatmap ? 0.21 * static_cast<double>(panel.y_names.size())
               : panel.kind == PanelKind::field   ? std::clamp(0.1 * static_cast<double>(panel.series.size()), 0.6, 1.4)
                                                  : std::clamp(0.66 * (width - 0.7), 1.0, 2.2);
   const auto most = static_cast<std::size_t>(std::clamp(room.body / 0.24, 2.0, 8.0));
-  room.y = axis_of(range_of_y(panel), panel.kind == PanelKind::heatmap ? std::min<std::size_t>(most, 4) : most);
+  room.y = axis_of(common_range(figure, panel, range_of_y), panel.kind == PanelKind::heatmap ? std::min<std::size_t>(most, 4) : most);
   room.background = axis_of(range_of_background(panel), most);
   if (panel.kind == PanelKind::field) {
     room.y = axis_of_cells(panel.series.size(), most);
@@ -62,16 +80,16 @@ Room room_of(const FigurePanel& panel, double width) {
                : panel.kind == PanelKind::heatmap ? 0.28 + longest(room.y.labels) + line
                : panel.background.empty()         ? 0.14
                                                   : 2 * gap + longest(room.background.labels) + line;
-  room.left = gap + (has_names(panel) ? std::min({longest(panel.y_names) + 2 * gap, 0.65 * width, width - room.right - least_axes - gap})
+  room.left = gap + (has_names(panel) ? std::min({longest(names_beside(panel, room.wrapped)) + 2 * gap, 0.65 * width, width - room.right - least_axes - gap})
                                       : line + longest(room.y.labels) + gap);
   const double axes = std::max(width - room.left - room.right, least_axes);
   if (panel.kind == PanelKind::field) room.x = axis_of_cells(panel.series.empty() ? 1 : panel.series[0].points.size(), 8);
-  else if (panel.x_names.empty()) room.x = x_axis(panel, axes);
+  else if (panel.x_names.empty()) room.x = x_axis(figure, panel, axes);
   room.top = panel.title.empty() && panel.marks.empty() ? 0.09 : 1.5 * line;
   room.bottom = line + (panel.x_label.empty() ? 0 : 1.1 * line);
   if (!panel.x_names.empty() && longest(panel.x_names) > 0.95 * axes / static_cast<double>(panel.x_names.size())) {
     room.tilted = true;
-    room.bottom += 0.72 * std::min(longest(panel.x_names), 20 * character) - 0.3 * line;
+    room.bottom += 0.72 * std::min(longest(panel.x_names), tilted_columns * character) - 0.3 * line;
   }
   return room;
 }
@@ -87,7 +105,7 @@ std::size_t grid_columns(const Figure& figure, double width) {
   if (width < 4.5 || panels.size() == 1 || panels[0].kind == PanelKind::field) return 1;
   double names = 0, titles = 0;
   for (const FigurePanel& panel : panels) {
-    if (has_names(panel)) names = std::max(names, longest(panel.y_names) + std::max(cells_width(panel) + 0.75, 0.22 * width));
+    if (has_names(panel)) names = std::max(names, longest(names_beside(panel, false)) + std::max(cells_width(panel) + 0.75, 0.22 * width));
     titles = std::max(titles, text_width(panel.title) + 0.1);
   }
   if (names > 0.5 * width || titles > 0.5 * width) return 1;
@@ -112,6 +130,20 @@ std::vector<const FigureSeries*> key_entries(const Figure& figure) {
 
 double text_width(const std::string& text) { return character * static_cast<double>(columns_of(text)); }
 
+std::pair<std::string, std::string> two_lines(const std::string& name) {
+  std::size_t best = std::min(name.rfind('('), name.size());
+  const auto longer = [&](std::size_t at) { return std::max(at, name.size() - at); };
+  for (std::size_t at = 1; at < name.size() && name.find('(') == std::string::npos; ++at)
+    if (std::string_view(" ,-").find(name[at - 1]) != std::string_view::npos && longer(at) < longer(best)) best = at;
+  return {name.substr(0, best), name.substr(best)};
+}
+
+bool is_heading(const FigurePanel& panel, std::size_t line) {
+  return panel.kind == PanelKind::forest && std::none_of(panel.series.begin(), panel.series.end(), [&](const FigureSeries& series) {
+           return std::any_of(series.points.begin(), series.points.end(), [&](const FigurePoint& p) { return p.y == static_cast<double>(line); });
+         });
+}
+
 double number_width(const FigurePanel& panel) {
   double width = 0;
   for (const FigureSeries& series : panel.series)
@@ -124,7 +156,7 @@ FigureLayout layout_of(const Figure& figure, FigureSize size) {
   const std::size_t columns = std::min(grid_columns(figure, size.width), figure.panels.size());
   const double width = size.width / static_cast<double>(columns);
   std::vector<Room> rooms;
-  for (const FigurePanel& panel : figure.panels) rooms.push_back(room_of(panel, width));
+  for (const FigurePanel& panel : figure.panels) rooms.push_back(room_of(figure, panel, width));
 
   const auto entries = key_entries(figure);
   double widest = 0;
@@ -169,6 +201,7 @@ FigureLayout layout_of(const Figure& figure, FigureSize size) {
                                .title = top + 0.55 * line,
                                .tilted_names = rooms[i].tilted,
                                .name_columns = static_cast<std::size_t>((rooms[i].left - 2 * gap) / character),
+                               .wrapped_names = rooms[i].wrapped,
                                .title_columns = static_cast<std::size_t>(std::max(width - 0.1, 0.5) / character),
                                .x = rooms[i].x,
                                .y = rooms[i].y,
@@ -245,7 +278,7 @@ NumberRange range_of_x(const FigurePanel& panel) {
 }
 
 NumberRange range_of_y(const FigurePanel& panel) {
-  NumberRange range{infinity, -infinity, panel.kind == PanelKind::steps || panel.kind == PanelKind::bars || panel.y_from_zero};
+  NumberRange range{infinity, -infinity, panel.kind == PanelKind::steps || panel.kind == PanelKind::ridges || panel.kind == PanelKind::bars || panel.y_from_zero};
   for (const FigureSeries& series : panel.series)
     for (const FigurePoint& point : series.points)
       for (const double y : {point.y, point.lo, point.hi})
@@ -253,6 +286,21 @@ NumberRange range_of_y(const FigurePanel& panel) {
   if (range.from_zero) include(range, 0);
   range.whole = panel.kind == PanelKind::steps;
   return range;
+}
+
+NumberRange common_range(const Figure& figure, const FigurePanel& panel, NumberRange (*range_of)(const FigurePanel&)) {
+  const NumberRange own = range_of(panel);
+  if (panel.kind == PanelKind::heatmap || panel.kind == PanelKind::field || !(own.from <= own.to)) return own;
+  NumberRange common = own;
+  double least = infinity;  // smallest span of a panel
+  for (const FigurePanel& other : figure.panels) {
+    if (other.kind != panel.kind || other.x_label != panel.x_label || other.y_label != panel.y_label) continue;
+    const NumberRange range = range_of(other);
+    include(common, range.from);
+    include(common, range.to);
+    if (range.to > range.from) least = std::min(least, range.to - range.from);
+  }
+  return 3 * least < common.to - common.from ? own : common;
 }
 
 NumberRange range_of_background(const FigurePanel& panel) {

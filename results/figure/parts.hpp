@@ -2,6 +2,7 @@
 #pragma once
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "results/figure/figure.hpp"
@@ -26,6 +27,9 @@ struct NumberRange {
 NumberRange range_of_x(const FigurePanel& panel);
 NumberRange range_of_y(const FigurePanel& panel);
 NumberRange range_of_background(const FigurePanel& panel);
+/// The range (range_of_x or range_of_y) of all panels that show the same quantities as this one, so that readers may compare them; the panel's own
+/// range if the common one would leave two thirds of a panel empty.
+NumberRange common_range(const Figure& figure, const FigurePanel& panel, NumberRange (*range_of)(const FigurePanel&));
 /// The range of a field's colour scale; 0 lies inside if the colours diverge from 0. Never empty.
 NumberRange range_of_colours(const FigurePanel& panel);
 
@@ -43,7 +47,8 @@ FigureAxis axis_at(const std::vector<double>& ticks, const NumberRange& range, b
 
 // Layout: positions of the panels of a figure and of its key (legend) on the page. Private to results/figure/.
 
-inline constexpr double point_size = 7.5;  ///< size of all text, in points (1/72 inch)
+inline constexpr double point_size = 7.5;        ///< size of all text, in points (1/72 inch)
+inline constexpr std::size_t tilted_columns = 26;  ///< most characters of a column name that does not lie
 
 /// The position of a panel, in inches from the left and top of the page.
 struct PanelPlace {
@@ -52,6 +57,7 @@ struct PanelPlace {
   double title;                                  ///< middle of the title's line
   bool tilted_names;                             ///< true if the column names are too long to lie side by side
   std::size_t name_columns;                      ///< characters that fit left of the axis
+  bool wrapped_names;                            ///< true if names that are longer stand in two lines (two_lines)
   std::size_t title_columns;                     ///< characters that fit in the title
   FigureAxis x, y, background;                   ///< axes of numbers
 };
@@ -74,6 +80,9 @@ double text_width(const std::string& text);
 /// Width of the longest number in the cells of a heat map, in inches.
 double number_width(const FigurePanel& panel);
 
+/// Breaks a name into two lines: before its last bracket, else behind the blank, comma or hyphen next to its middle. The second is empty if it has none.
+std::pair<std::string, std::string> two_lines(const std::string& name);
+
 /// Lays out a figure. Failure `usage` if the page is lower than the panels need.
 FigureLayout layout_of(const Figure& figure, FigureSize size);
 
@@ -86,8 +95,17 @@ std::string tables_caption(std::span<const TableModel> tables, const char* what 
 /// The end of a caption: " (suite quickstart, digest 0123456789ab)".
 std::string source_text(const TableModel& table);
 
+/// What an axis of this value shows: value_text, but "step time [us]" for the word `seconds`.
+std::string quantity_text(const TableValue& value);
+
 /// The name of a row: "votes=8" for a number, otherwise as in tables.
 std::string series_name(const TableModel& table, std::size_t row);
+
+/// True if the line of a forest is a heading: no series has a point there.
+bool is_heading(const FigurePanel& panel, std::size_t line);
+
+/// The outline of one series of PanelKind::ridges: y = row + 0.4 where a count is 0, row - 0.45 where it is `most`, with two points at each step.
+std::vector<FigurePoint> ridge_outline(const std::vector<FigurePoint>& steps, std::size_t row, double most);
 
 /// Failure `usage` if a figure has no panel; Failure `limits` if it has more than most_panels.
 void check_panels(const Figure& figure);

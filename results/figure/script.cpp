@@ -63,7 +63,7 @@ class Script {
       return fmt::format("set terminal svg noenhanced size {},{} fixed font \"sans-serif,{:.2f}\" linewidth 1.2 background rgb \"white\"\n",
                          width, height, point_size * scale);
     return fmt::format("set terminal pngcairo noenhanced size {},{} font \"sans,{}\" fontscale {:.4f} linewidth {:.2f} pointscale {:.2f}\n",
-                       width, height, cairo_size, scale, 0.36 * scale * 1.6, 0.5 * scale);
+                       width, height, cairo_size, scale, 0.36 * scale * 1.6, 0.75 * scale);
   }
 
   double x(double inches) const { return inches / layout_.width; }
@@ -90,7 +90,7 @@ class Script {
   std::string panel(std::size_t p) {
     const FigurePanel& panel = figure_.panels[p];
     const PanelPlace& place = layout_.panels[p];
-    const bool numbers_beside = panel.kind != PanelKind::forest && panel.kind != PanelKind::heatmap;
+    const bool numbers_beside = panel.kind != PanelKind::forest && panel.kind != PanelKind::heatmap && panel.kind != PanelKind::ridges;
     std::string out = fmt::format(
         "reset\nset border 3 lw 0.6\nset tics nomirror scale 0.4\nset xtics offset 0,0.35\nset ytics offset 0.4,0\nunset key\n"
         "set lmargin at screen {:.5f}\nset rmargin at screen {:.5f}\nset tmargin at screen {:.5f}\nset bmargin at screen {:.5f}\n",
@@ -123,6 +123,7 @@ class Script {
       case PanelKind::forest: return out + forest(panel, place);
       case PanelKind::heatmap: return out + heatmap(panel, place);
       case PanelKind::field: return out + field(panel, place);
+      case PanelKind::ridges: return out + ridges(panel, place);
     }
     return out;
   }
@@ -158,12 +159,19 @@ class Script {
   }
 
   /// Returns the commands that write names at 0, 1, … of an axis. gnuplot reads a tick's label as a format, in which %% prints one %.
-  std::string names(const char* axis, const std::vector<std::string>& names, std::size_t columns) {
+  std::string names(const char* axis, const std::vector<std::string>& names, std::size_t columns, bool wrapped = false) {
     std::string out = fmt::format("set {}tics (", axis);
-    for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto label = [&](const std::string& name) {
       std::string label;
-      for (const char c : shortened(names[i], columns)) label += c == '%' ? "%%" : std::string(1, c);
-      out += fmt::format("{}{} {}", i == 0 ? "" : ", ", text(label), i);
+      for (const char c : shortened(name, columns)) label += c == '%' ? "%%" : std::string(1, c);
+      return text(label);
+    };
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      auto [first, second] = two_lines(names[i]);
+      if (!wrapped || columns_of(names[i]) <= columns) first = names[i], second.clear();
+      out += (i == 0 ? "" : ", ") + label(first);
+      if (!second.empty()) out += ".\"\\n\"." + label(second);
+      out += fmt::format(" {}", i);
     }
     return out + ") noenhanced\n";
   }
@@ -213,13 +221,20 @@ class Script {
     for (std::size_t m = 0; m < panel.marks.size(); ++m) {
       const FigureMark& mark = panel.marks[m];
       const double at = (mark.x - place.x.from) / span;
+      bool near_left = false, near_right = false;  // the text of another mark is so near that centred texts could touch
+      for (const FigureMark& other : panel.marks) {
+        const double apart = std::fabs(other.x - mark.x) / span * (place.right - place.left);
+        const bool near = !other.text.empty() && apart < 0.5 * (text_width(mark.text) + text_width(other.text)) + 0.1;
+        near_left |= near && other.x < mark.x;
+        near_right |= near && other.x > mark.x;
+      }
       out += fmt::format("set arrow {} from {}, graph 0 to {}, graph 1 nohead front lw 1.2 dt {} lc {}\n", 6000 + m, script_number(mark.x),
-                         script_number(mark.x), m == 0 ? "1" : "(4,3)", m == 0 ? "rgb \"#D55E00\"" : "rgb \"black\"");
+                         script_number(mark.x), m == 0 ? "1" : m == 1 ? "(4,3)" : "(1.5,2.5)", m == 0 ? "rgb \"#D55E00\"" : "rgb \"black\"");
       if (!mark.text.empty())
         out += fmt::format("set label {} {} at {}, graph 1 {} offset 0,0.6 front noenhanced\n", 6000 + m, text(mark.text), script_number(mark.x),
-                           at < 0.2   ? "left"
-                           : at > 0.8 ? "right"
-                                      : "center");
+                           near_left || at < 0.2    ? "left"
+                           : near_right || at > 0.8 ? "right"
+                                                    : "center");
     }
     return out + plots + "\n";
   }
@@ -231,7 +246,7 @@ class Script {
   }
 
   std::string bars(const FigurePanel& panel, const PanelPlace& place) {
-    std::string out = names("x", panel.x_names, place.tilted_names ? 20 : 64), plots;
+    std::string out = names("x", panel.x_names, place.tilted_names ? tilted_columns : 64), plots;
     if (place.tilted_names) out += "set xtics rotate by 45 right\n";
     out += fmt::format("set xrange [-0.5:{}]\n{}", static_cast<double>(panel.x_names.size()) - 0.5,
                        place.y.from < 0 ? "set xzeroaxis lt -1 lw 0.6\n" : "");
@@ -249,16 +264,44 @@ class Script {
   }
 
   std::string forest(const FigurePanel& panel, const PanelPlace& place) {
-    std::string out = names("y", panel.y_names, place.name_columns), plots;
-    out += fmt::format(
-        "set border 1\nset ytics scale 0\nset yrange [{}:-0.6]\n"
-        "set arrow 5000 from 0, graph 0 to 0, graph 1 nohead back lw 0.8 lc rgb \"#888888\"\n",
-        static_cast<double>(panel.y_names.size()) - 0.4);
+    std::vector<std::string> beside = panel.y_names;
+    std::string headings, plots;
+    for (std::size_t line = 0; line < beside.size(); ++line)
+      if (is_heading(panel, line)) {
+        headings += fmt::format("set label {} {} at screen {:.5f}, first {} left front noenhanced\n", 3000 + line,
+                                text(shortened(beside[line], place.title_columns)), x(place.outer_left), line);
+        beside[line].clear();
+      }
+    const std::string out = names("y", beside, place.name_columns, place.wrapped_names) + headings +
+                            fmt::format(
+                                "set border 1\nset ytics scale 0\nset yrange [{}:-0.6]\n"
+                                "set arrow 5000 from 0, graph 0 to 0, graph 1 nohead back lw 0.8 lc rgb \"#888888\"\n",
+                                static_cast<double>(beside.size()) - 0.4);
+    const auto add = [&](const std::string& plot) { plots += (plots.empty() ? "plot " : ", ") + plot + " notitle"; };
     for (const FigureSeries& series : panel.series)
-      for (const FigurePoint& point : series.points)
-        plots += fmt::format("{}{} using {} pt {} ps 0.7 lw 1.1 lc {} notitle", plots.empty() ? "plot " : ", ", block({point}),
-                             !std::isfinite(point.hi - point.lo) ? "1:2 with points" : "1:2:3:4 with xerrorbars",
-                             symbol(series.style) - (point.filled ? 0 : 1), colour(series.style));
+      for (const FigurePoint& point : series.points) {
+        const std::string data = block({point}), line_colour = colour(series.style);
+        const int filled = symbol(series.style);
+        if (std::isfinite(point.hi - point.lo)) add(fmt::format("{} using 1:2:3:4 with xerrorbars pt 0 lw 1.1 lc {}", data, line_colour));
+        if (!point.filled)  // a white symbol below the open one, so that the interval ends at its edge; a cross has no inside, and gets a disc
+          add(fmt::format("{} using 1:2 with points pt {} ps 0.9 lw 1.1 lc rgb \"white\"", data, filled == symbol_of[series_symbols - 1] ? symbol_of[0] : filled));
+        add(fmt::format("{} using 1:2 with points pt {} ps 0.9 lw 1.1 lc {}", data, filled - (point.filled ? 0 : 1), line_colour));
+      }
+    return out + plots + "\n";
+  }
+
+  std::string ridges(const FigurePanel& panel, const PanelPlace& place) {
+    double most = 0;  // of all panels, so that their heights compare
+    for (const FigurePanel& other : figure_.panels)
+      if (other.kind == PanelKind::ridges) most = std::max(most, range_of_y(other).to);
+    const std::string out = names("y", panel.y_names, place.name_columns, place.wrapped_names) +
+                            fmt::format("set border 1\nset ytics scale 0\nset yrange [{}:-0.6]\n", static_cast<double>(panel.y_names.size()) - 0.5);
+    std::string plots;
+    for (std::size_t s = 0; s < panel.series.size(); ++s) {
+      const std::string data = block(ridge_outline(panel.series[s].points, s, most)), of = colour(panel.series[s].style);
+      plots += fmt::format("{0}{1} using 1:2 with filledcurves closed fc {2} fs transparent solid 0.35 noborder notitle, {1} using 1:2 with lines lw 1 lc {2} notitle",
+                           plots.empty() ? "plot " : ", ", data, of);
+    }
     return out + plots + "\n";
   }
 
@@ -280,7 +323,7 @@ class Script {
     const int id = ++data_;
     for (const auto& [name, rows] : {std::pair{"cells", cells}, {"light", light}, {"dark", dark}})
       blocks_ += fmt::format("${}{} << END_OF_DATA\n{}END_OF_DATA\n", name, id, rows);
-    std::string out = names("x", panel.x_names, place.tilted_names ? 20 : 64) + names("y", panel.y_names, place.name_columns);
+    std::string out = names("x", panel.x_names, place.tilted_names ? tilted_columns : 64) + names("y", panel.y_names, place.name_columns);
     if (place.tilted_names) out += "set xtics rotate by 45 right\n";
     out += fmt::format(
         "unset border\nset tics scale 0\nset xrange [-0.5:{}]\nset yrange [{}:-0.5]\nset cbrange [{}:{}]\n"

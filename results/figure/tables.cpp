@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "kernels/system/fail.hpp"
@@ -60,8 +61,9 @@ std::string join_title(std::string row, const std::string& block) { return block
 
 /// What an axis of differences shows: "gain vs grpo [%]", "quality - grpo [levels]".
 std::string difference_label(const TableModel& table, const TableValue& value) {
-  if (value.percent) return fmt::format("{} vs {} [%]", value.name, baseline_text(table));
-  return fmt::format("{} - {}{}", value.name, baseline_text(table), value.unit.empty() ? "" : " [" + value.unit + "]");
+  const std::string quantity = quantity_text({value.name, "", ""});
+  if (value.percent) return fmt::format("{} vs {} [%]", quantity, baseline_text(table));
+  return fmt::format("{} - {}{}", quantity, baseline_text(table), value.unit.empty() ? "" : " [" + value.unit + "]");
 }
 
 std::vector<double> places(std::size_t count) {
@@ -86,7 +88,7 @@ Figure lines_figure(std::span<const TableModel> tables, std::span<const SeriesSt
       FigurePanel panel;
       panel.title = block_text(table, table.blocks[b], false);
       panel.x_label = table.spec.columns;
-      panel.y_label = differences ? difference_label(table, table.values[0]) : value_text(table.values[0]);
+      panel.y_label = differences ? difference_label(table, table.values[0]) : quantity_text(table.values[0]);
       panel.bands = bands;
       panel.log_x = !bands && spans_octaves(x);
       if (!bands && x.size() <= 8) panel.x_ticks = x;
@@ -134,7 +136,7 @@ Figure bars_figure(const TableModel& table, std::span<const SeriesStyle> styles)
       panel.kind = PanelKind::bars;
       panel.title = block_text(table, block, false);
       panel.x_label = values ? "" : table.spec.columns;
-      panel.y_label = table.spec.rows == values_dimension ? "" : value_text(table.values[v]);
+      panel.y_label = table.spec.rows == values_dimension ? "" : quantity_text(table.values[v]);
       panel.x_names = values ? std::vector<std::string>{""} : table.columns;
       panel.series = row_series(table, block, styles, places(table.columns.size()));
       if (values)
@@ -149,6 +151,20 @@ Figure bars_figure(const TableModel& table, std::span<const SeriesStyle> styles)
   return figure;
 }
 
+void check_bars(const Figure& figure) {
+  NumberRange all{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  for (FigurePanel panel : figure.panels) {
+    panel.kind = PanelKind::lines;  // the range of the values without 0
+    const NumberRange range = range_of_y(panel);
+    if (range.to - range.from >= 0.25 * std::max(range.to, -range.from)) return;
+    all = {std::min(all.from, range.from), std::max(all.to, range.to)};
+  }
+  fail(Exit::usage,
+       "bars begin at 0, and all bars of {:.4g} to {:.4g} would look alike: `plot forest` shows differences from a baseline, `plot votes` values over "
+       "numbers, `plot heatmap` values as numbers",
+       all.from, all.to);
+}
+
 Figure forest_figure(const TableModel& table, std::span<const SeriesStyle> styles) {
   if (!table.spec.compares()) fail(Exit::usage, "a forest shows differences, and there is no baseline; --baseline names one");
   Figure figure{tables_caption({&table, 1}, "mean difference from the baseline"), {}};
@@ -160,18 +176,30 @@ Figure forest_figure(const TableModel& table, std::span<const SeriesStyle> style
       panel.title = block_text(table, block, false);
       const TableValue& value = table.values[v];
       panel.x_label = difference_label(table, value);
-      double line = 0;
-      for (std::size_t c = 0; c < table.columns.size(); ++c)
-        for (std::size_t r = 0; r < table.rows.size(); ++r) {
+      const auto is_compared = [&](std::size_t r, std::size_t c) {
+        const TableCell& cell = block.cells[r * table.columns.size() + c];
+        return cell.of == v && cell.comparison.difference.n > 0;
+      };
+      std::vector<std::size_t> compared;  // rows
+      for (std::size_t r = 0; r < table.rows.size(); ++r)
+        for (std::size_t c = 0; c < table.columns.size(); ++c)
+          if (is_compared(r, c) && (compared.empty() || compared.back() != r)) compared.push_back(r);
+      const bool by_column = !values && table.columns.size() > 1, one_row = by_column && compared.size() == 1;
+      if (one_row) add_item(panel.title, series_name(table, compared[0]));
+      for (std::size_t c = 0; c < table.columns.size(); ++c) {
+        const std::string column = number_of(table.columns[c]) ? table.spec.columns + "=" + table.columns[c] : table.columns[c];
+        bool headed = !by_column || one_row;
+        for (const std::size_t r : compared) {
+          if (!is_compared(r, c)) continue;
+          if (!headed) panel.y_names.push_back(column);  // a heading
+          headed = true;
           const TableCell& cell = block.cells[r * table.columns.size() + c];
           const MeanInterval& d = cell.comparison.difference;
-          if (cell.of != v || d.n == 0) continue;
-          const bool names_column = !values && table.columns.size() > 1;
-          const std::string column = number_of(table.columns[c]) ? table.spec.columns + "=" + table.columns[c] : table.columns[c];
-          panel.y_names.push_back(series_name(table, r) + (names_column ? ", " + column : ""));
+          const auto line = static_cast<double>(panel.y_names.size());
+          panel.y_names.push_back(one_row ? column : series_name(table, r));
           panel.series.push_back({table.rows[r], styles[r], {{d.mean, line, d.lo, d.hi, is_significant(cell.comparison, table.spec)}}});
-          line += 1;
         }
+      }
       if (!panel.series.empty()) figure.panels.push_back(std::move(panel));
     }
   const int tests = *std::max_element(table.tested.begin(), table.tested.end());
@@ -196,7 +224,7 @@ Figure heatmap_figure(const TableModel& table) {
     panel.kind = PanelKind::heatmap;
     panel.title = block_text(table, block, false);
     panel.x_label = table.spec.columns;
-    panel.y_label = value_text(table.values[0]);
+    panel.y_label = quantity_text(table.values[0]);
     panel.x_names = table.columns;
     panel.decimals = style.decimals[0];
     const std::vector<SeriesStyle> any(table.rows.size());
@@ -212,6 +240,13 @@ Figure heatmap_figure(const TableModel& table) {
 
 std::string source_text(const TableModel& table) {
   return fmt::format(" (suite {}{})", table.suite, table.digest.empty() ? "" : ", digest " + table.digest);
+}
+
+std::string quantity_text(const TableValue& value) {
+  TableValue named = value;
+  if (value.name == "seconds") named.name = "step time";
+  else if (value.name.ends_with("-seconds")) named.name = value.name.substr(0, value.name.size() - 8) + " step time";  // modelled, judge
+  return value_text(named);
 }
 
 std::string series_name(const TableModel& table, std::size_t row) {
@@ -234,7 +269,7 @@ std::string tables_caption(std::span<const TableModel> tables, const char* what)
                           : value.share ? "share and 95 % Wilson interval"
                           : high < 2    ? "value"
                                         : "mean and 95 % t interval";
-      add_item(text, fmt::format("{}: {} over {} seed{}", value_text(value), what != nullptr ? what : shown,
+      add_item(text, fmt::format("{}: {} over {} seed{}", quantity_text(value), what != nullptr ? what : shown,
                                  low == high ? std::to_string(low) : fmt::format("{} to {}", low, high), high == 1 ? "" : "s"), "; ");
     }
   return tables.empty() ? text : text + source_text(tables[0]);

@@ -53,34 +53,45 @@ Section reproduction(const HtmlPage& p) {
   return {"reproduce", "Reproduce", out + definitions(p.facts)};
 }
 
-Section results(const HtmlPage& p) {
+/// Appends a figure. Failure `internal` if it is not harmless.
+void append_figure(std::string& out, const PageFigure& figure) {
+  if (const std::string problem = svg_problem(figure.svg); !problem.empty())
+    throw Failure(Exit::internal, "the figure \"" + figure.title + "\" has " + problem);
+  out += fmt::format(
+      "<figure>\n<div class=\"scroll{3}\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\">\n{1}\n</div>\n"
+      "<figcaption><strong>{0}.</strong> {2}</figcaption>\n</figure>\n",
+      markup_text(figure.title), figure.svg, markup_text(cut_text(figure.caption, longest_text)), figure.many ? " many" : "");
+}
+
+/// Makes the section with which the page opens: the result in a sentence, and the first figure.
+Section result(const HtmlPage& p) {
+  std::string out = fmt::format("<p class=\"result\">{}</p>\n", markup_text(cut_text(page::opening_sentence(p), longest_text)));
+  if (!p.figures.empty() && p.figures[0].svg.size() <= page_figure_bytes) append_figure(out, p.figures[0]);
+  return {"result", "Result", out};
+}
+
+Section tables(const HtmlPage& p) {
   std::string out;
-  if (p.tables.empty()) out = "<p>No run has brought a number.</p>\n";
   for (const TableModel& table : p.tables) {
     if (p.tables.size() > 1 && table.values.size() == 1) out += fmt::format("<h3>{}</h3>\n", markup_text(value_text(table.values[0])));
     page::append_tables(out, table, page_table_bytes);
   }
-  return {"results", "Results", out};
+  return {"tables", "Tables", out};
 }
 
+/// Makes the section of the figures after the first.
 Section figures(const HtmlPage& p) {
   std::string out;
-  std::size_t left_out = 0;
-  for (const PageFigure& figure : p.figures) {
-    if (const std::string problem = svg_problem(figure.svg); !problem.empty())
-      throw Failure(Exit::internal, "the figure \"" + figure.title + "\" has " + problem);
-    if (out.size() + figure.svg.size() > page_figure_bytes) ++left_out;
-    else
-      out += fmt::format(
-          "<figure>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\">\n{1}\n</div>\n"
-          "<figcaption><strong>{0}.</strong> {2}</figcaption>\n</figure>\n",
-          markup_text(figure.title), figure.svg, markup_text(cut_text(figure.caption, longest_text)));
+  std::size_t left_out = !p.figures.empty() && p.figures[0].svg.size() > page_figure_bytes, used = p.figures.empty() || left_out > 0 ? 0 : p.figures[0].svg.size();
+  for (std::size_t i = 1; i < p.figures.size(); ++i) {
+    if (used + out.size() + p.figures[i].svg.size() > page_figure_bytes) ++left_out;
+    else append_figure(out, p.figures[i]);
   }
   if (left_out > 0)
     out += fmt::format("<p class=\"cut\">{} of {} figures are not shown: a page has at most {} kB of them.</p>\n", left_out,
                        p.figures.size(), page_figure_bytes / 1000);
   for (const std::string& note : p.figure_notes) out += fmt::format("<p class=\"note\">{}</p>\n", markup_text(cut_text(note, longest_text)));
-  return {"figures", "Figures", out};
+  return {"figures", p.figures.empty() ? "Figures" : "More figures", out};
 }
 
 /// Makes the section on raters, formulas and settings of all tables, each listed once.
@@ -133,7 +144,7 @@ Section failures(const HtmlPage& p) {
 std::string html_page(const HtmlPage& p) {
   const std::string title = cut_text(p.suite, 200);
   std::string out = head(p, title);
-  std::vector<Section> sections{reproduction(p), results(p), figures(p), method(p), documents(p), failures(p)};
+  std::vector<Section> sections{result(p), tables(p), figures(p), method(p), failures(p), documents(p), reproduction(p)};
   std::erase_if(sections, [](const Section& s) { return s.content.empty(); });
   out += fmt::format("<body>\n<header>\n<h1>{}</h1>\n<p class=\"lead\">{} of {}</p>\n", markup_text(title),
                      p.runs == 1 ? "1 run" : fmt::format("{} runs", p.runs), markup_text(p.program));
@@ -168,6 +179,7 @@ h3{margin:1.75rem 0 .5rem;font-size:1.05rem}
 p{margin:.5rem 0}
 a{color:var(--link)}
 .lead,.note,.cut,figcaption{color:var(--soft)}
+.result{font-size:1.15rem;font-weight:600}
 .alert{border-left:.25rem solid #c0392b;padding-left:.75rem}
 nav ul{list-style:none;margin:1rem 0 0;padding:0;display:flex;flex-wrap:wrap;gap:.25rem 1.25rem}
 pre,code{font:.875rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,"Liberation Mono",monospace}
@@ -177,7 +189,10 @@ dt{color:var(--soft)}
 dd{margin:0;min-width:0}
 section>ul{margin:.75rem 0;padding-left:1.25rem;font-size:.925rem;color:var(--soft)}
 summary{cursor:pointer}
-.scroll{overflow-x:auto;margin:1rem 0;overflow-wrap:normal}
+.scroll{overflow-x:auto;margin:1rem 0;overflow-wrap:normal;
+background:linear-gradient(90deg,var(--paper) 40%,transparent) left,linear-gradient(270deg,var(--paper) 40%,transparent) right,
+linear-gradient(90deg,var(--hair),transparent) left,linear-gradient(270deg,var(--hair),transparent) right;background-repeat:no-repeat;
+background-size:2.5rem 100%,2.5rem 100%,.9rem 100%,.9rem 100%;background-attachment:local,local,scroll,scroll}
 table{border-collapse:collapse;font-size:.925rem;font-variant-numeric:tabular-nums;border-top:.125rem solid var(--rule);
 border-bottom:.125rem solid var(--rule)}
 caption{padding:0 0 .4rem;text-align:left;font-weight:600;overflow-wrap:anywhere}
@@ -200,8 +215,10 @@ th[aria-sort=ascending] button::after{content:"\2191";color:inherit;opacity:1}
 th[aria-sort=descending] button::after{content:"\2193";color:inherit;opacity:1}
 :focus-visible{outline:.125rem solid var(--link);outline-offset:.125rem}
 figure{margin:1.25rem 0}
-figure svg{display:block;width:auto;max-width:100%;min-width:32rem;height:auto;padding:.5rem;background:#fff;border-radius:.375rem}
-@media (max-width:40rem){body{padding-top:1rem}dl{column-gap:.75rem}tbody th.long{min-width:8rem}}
+figure .many svg{min-width:32rem}
+figure svg{display:block;width:auto;max-width:100%;height:auto;padding:.5rem;background:#fff;border-radius:.375rem}
+@media (max-width:40rem){body{padding-top:1rem}dl{column-gap:.75rem}tbody th.long{min-width:8rem}table{font-size:.8rem}th,td{padding:.2rem .3rem}
+td,tbody th{white-space:normal}td span{white-space:nowrap}tbody th{min-width:6.6rem;overflow-wrap:anywhere}th[aria-sort=none] button::after{display:none}}
 @media (min-width:40rem){th[data-column="0"],tbody th{position:sticky;left:0;background:var(--paper)}}
 @page across{size:landscape}
 @media print{body{max-width:none;padding:0;font-size:.8rem}nav,th button::after{display:none}.scroll{overflow:visible}

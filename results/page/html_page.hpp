@@ -1,5 +1,5 @@
-// Makes one self-contained HTML page about a result file: how to reproduce it, tables, figures, method. The page loads nothing from
-// elsewhere.
+// Makes one self-contained HTML page about a result file: the result in a sentence and a figure, tables, more figures, method, how to
+// reproduce it. The page loads nothing from elsewhere.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -14,6 +14,7 @@ namespace odrpo {
 /// A figure of a page: an <svg> element that svg_problem() accepts, with its title and caption.
 struct PageFigure {
   std::string title, caption, svg;
+  bool many = false;  ///< it has panels side by side: on a narrow screen it scrolls, and does not shrink
 };
 
 /// The content of a page. Texts may come from an untrusted file; html_page() escapes them.
@@ -23,7 +24,7 @@ struct HtmlPage {
   std::vector<std::string> remarks;                        ///< sentences below the commands
   std::vector<std::pair<std::string, std::string>> facts;  ///< (name, text): digest, version, compiler, …
   std::vector<TableModel> tables;
-  std::vector<PageFigure> figures;
+  std::vector<PageFigure> figures;  ///< the first one stands below the sentence with which the page opens
   std::vector<std::string> figure_notes;                       ///< sentences that say why a figure is missing
   std::vector<std::pair<std::string, std::string>> documents;  ///< (title, text), shown verbatim when the reader opens it: suite, settings
   std::size_t runs = 0, failed = 0;

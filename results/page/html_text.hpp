@@ -8,6 +8,10 @@
 
 #include "results/table/model.hpp"
 
+namespace odrpo {
+struct HtmlPage;
+}
+
 namespace odrpo::page {
 
 /// The first `characters` characters of a text, followed by "…" if something was cut.
@@ -18,6 +22,9 @@ std::string policy_hash(std::string_view text);
 
 /// The style sheet and the script of a page, which contains each verbatim, once.
 extern const std::string_view style_text, script_text;
+
+/// The sentence with which a page opens: the best row of the first value, whether it differs from its baseline, and what is left out.
+std::string opening_sentence(const HtmlPage& page);
 
 /// Appends the tables of a model block by block, then their sentences. Leaves out rows once `out` has `limit` bytes; a sentence gives the
 /// number of rows left out.

@@ -71,8 +71,8 @@ for row in drawn:
         check(abs(float(row[key]) - wanted) < 1e-9, f"difference of {row['series']} at {x}: {key} is {row[key]}, wanted {wanted}")
 values = table_of(call("plot", "votes", "plain.h5", "--data", "--best", "lr", "--where", "env=bandit", "--baseline", names[0]))
 check({row["series"] for row in values} >= set(names) and all(float(row["y"]) == 0 for row in values if row["series"] == names[0]), "differences over votes")
-check("seconds" not in call("plot", "votes", "plain.h5", "--data", "--best", "lr", "--where", "env=bandit"), "seconds only where they are asked for")
-check("seconds" in call("plot", "votes", "plain.h5", "--data", "--best", "lr", "--where", "env=bandit", "--value", "gain,seconds"), "two values side by side")
+check("step time" not in call("plot", "votes", "plain.h5", "--data", "--best", "lr", "--where", "env=bandit"), "seconds only where they are asked for")
+check("step time [us]" in call("plot", "votes", "plain.h5", "--data", "--best", "lr", "--where", "env=bandit", "--value", "gain,seconds"), "two values side by side")
 
 # levels: the mean over seeds of each level's curve, a panel for each kind and row; of other files a reason
 suite("levels", estimator='["grpo", "maxrl"]', votes="[1]", policy='"tabular"', steps=20, more="[record]\nevery = 5\nlevels = 1\n")
@@ -105,9 +105,10 @@ if not shutil.which("gnuplot"):
     sys.exit(77 if checks.failed == 0 else 1)
 
 where = ["--where", "env=bandit", "--where", "learn.steps=50"]
+regret = ["--value", "regret"]  # near 0, unlike gains
 for kind in kinds:
     for file in ("plain", "hostile"):
-        arguments = ["plot", kind, f"{file}.h5", *where] + (["--best", "lr"] if kind != "curves" else ["--where", "lr=1"])
+        arguments = ["plot", kind, f"{file}.h5", *where] + (["--best", "lr"] if kind != "curves" else ["--where", "lr=1"]) + regret * (kind == "bars")
         for form, width in (("svg", "3.25"), ("svg", "5.5"), ("pdf", "5.5"), ("png", "3.25")):
             name = f"{kind}-{file}.{form}"
             call(*arguments, "-o", name, "--width", width, words=f"{name}: ")
@@ -137,11 +138,23 @@ for row in profile:
 check(sum(1 for r in profile if r["series"]) == 10, "ten levels")
 
 # the default output, and a file that is replaced
-call("plot", "bars", "plain.h5", *where, "--best", "lr")
+call("plot", "bars", "plain.h5", *where, "--best", "lr", *regret)
 check(os.path.exists("bars.svg"), "no bars.svg")
 before = open("bars.svg").read()
-call("plot", "bars", "plain.h5", *where, "--best", "lr", "-o", "bars.svg")
+call("plot", "bars", "plain.h5", *where, "--best", "lr", *regret, "-o", "bars.svg")
 check(open("bars.svg").read() == before, "the same figure twice")
+
+# bars of rewards, which are far from 0, would look alike; their numbers are written all the same
+call("run", "levels.toml", "--set", "suite.seeds=8", "-o", "eight.h5", "-q")
+call("plot", "bars", "eight.h5", "--value", "reward", "-o", "alike.svg", code=2, words="would look alike: `plot forest` shows differences")
+check(not os.path.exists("alike.svg"), "a refused figure")
+call("plot", "bars", "eight.h5", "--value", "reward", "--data")
+
+# without --rewards: the four shapes; the two weights differ in the second by a third of the largest weight
+shapes = table_of(call("plot", "weights", "--data"))
+peak = {(r["series"], r["x"]): float(r["y"]) for r in shapes if r["title"] == "half a peak at 8, half uniform" and r["series"]}
+apart = [abs(peak["odrpo-gini(grpo)", str(k)] - peak["odrpo-gini-median(grpo)", str(k)]) for k in range(1, 11)]
+check(len(peak) == 20 and max(apart) > 0.33 * max(peak.values()), f"weights at the peak differ by {apart}")
 
 # mistakes
 call("plot", code=2)
@@ -177,7 +190,7 @@ call("plot", "bars", "plain.h5", "--where", "votes=3", code=2, words="no run has
 call("table", "plain.h5", "--curve", "quality", "--value", "gain", code=2, words="--curve takes the place")
 # without gnuplot: a clear message, and the numbers all the same
 os.mkdir("empty")
-call("plot", "bars", "plain.h5", "-o", "none.svg", code=5, words="gnuplot is not there", env=with_path(os.path.realpath("empty")))
+call("plot", "bars", "plain.h5", *regret, "-o", "none.svg", code=5, words="gnuplot is not there", env=with_path(os.path.realpath("empty")))
 check(not os.path.exists("none.svg"), "half a figure")
 call("plot", "bars", "plain.h5", "--data", env=with_path(os.path.realpath("empty")))
 # a gnuplot that fails
@@ -185,6 +198,6 @@ os.mkdir("broken")
 with open("broken/gnuplot", "w") as file:
     file.write("#!/bin/sh\necho 'line 3: unknown terminal' >&2\nexit 1\n")
 os.chmod("broken/gnuplot", 0o755)
-call("plot", "bars", "plain.h5", "-o", "none.svg", code=5, words="unknown terminal", env=with_path(os.path.realpath("broken") + ":" + os.environ["PATH"]))
+call("plot", "bars", "plain.h5", *regret, "-o", "none.svg", code=5, words="unknown terminal", env=with_path(os.path.realpath("broken") + ":" + os.environ["PATH"]))
 
 finish()

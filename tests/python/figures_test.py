@@ -72,7 +72,11 @@ for file in ("tiny.h5", "rates.h5"):
             same([[p[0], np.nan if forest else p[1], p[2], p[3]] for p in of_json], [[number(r["x"]), number(r["y"]), number(r["lo"]), number(r["hi"])] for r in flat], f"{what}: --json")
             check([axes.get_title(loc="left"), axes.get_xlabel()] == [flat[0]["title"], flat[0]["x_label"]], f"{what}: labels")
             if forest:
-                check([t.get_text() for t in axes.get_yticklabels()] == [r["x_name"] for r in flat] and [s["filled"][0] for s in panel["series"]] == [r["filled"] == "true" for r in flat],
+                names = panel["y_names"]  # a line without a point is a heading
+                headings = [line not in [s["y"][0] for s in panel["series"]] for line in range(len(names))]
+                above = {s["y"][0]: [name for line, name in enumerate(names) if headings[line] and line < s["y"][0]][-1:] for s in panel["series"]}
+                check([", ".join([names[int(y)], *heading]) for y, heading in above.items()] == [r["x_name"] for r in flat], f"{what}: names")
+                check([t.get_text() for t in axes.get_yticklabels()] == names and [s["filled"][0] for s in panel["series"]] == [r["filled"] == "true" for r in flat],
                       f"{what}: names and fills")
             elif panel["kind"] != "heatmap":
                 check(axes.get_ylabel() == flat[0]["y_label"], f"{what}: y label")
@@ -88,10 +92,20 @@ for file in ("tiny.h5", "rates.h5"):
             figure.canvas.draw()
         check(pyplot.get_fignums() == [], f"{what}: pyplot keeps a figure")
 
+# --- histograms of more than three rows: one below the other, on one scale
+call("run", suite("four", estimator='["grpo", "maxrl", "reinforce", "rloo"]', votes="[1]", seeds=4), "-q", "-o", "four.h5")
+(panel,) = figures.figure_data("four.h5", "histogram")["panels"]
+axes = odrpo_bench.plot("four.h5", "histogram").axes[0]
+most = max(max(s["y"]) for s in panel["series"])
+check(panel["kind"] == "ridges" and [t.get_text() for t in axes.get_yticklabels()] == panel["y_names"] and len(axes.collections) == 4, "ridges")
+for row, (series, ridge) in enumerate(zip(panel["series"], axes.collections)):
+    y = ridge.get_paths()[0].vertices[:, 1]
+    check(np.isclose(max(y), row + 0.4) and np.isclose(min(y), row + 0.4 - 0.85 * max(series["y"]) / most), f"ridge {row}: {y}")
+
 # --- looks, scales, axes of one's own
 both = ["gain", "seconds"]
 votes = figures.figure_data("tiny.h5", "votes", value=both)["panels"]
-check([p["y_label"] for p in votes] == ["gain [%]", "seconds [us]"] and all(p["log_x"] and p["x_ticks"] == [1, 8, 32] for p in votes), f"votes: {votes}")
+check([p["y_label"] for p in votes] == ["gain [%]", "step time [us]"] and all(p["log_x"] and p["x_ticks"] == [1, 8, 32] for p in votes), f"votes: {votes}")
 figure = odrpo_bench.plot("tiny.h5", "votes", value=both)
 check(figure.axes[0].get_xscale() == "log" and [t.get_text() for t in figure.axes[0].get_xticklabels()] == ["1", "8", "32"], "a scale of powers of 2")
 looks = {s["name"]: (s["colour"], s["dash"], s["symbol"]) for s in votes[0]["series"]}

@@ -236,6 +236,7 @@ check("nothing has an interval" in analyze("odd.csv"), "one prompt")
 if shutil.which("gnuplot"):
     for name in ("w.svg", "w.pdf", "w.png"):
         analyze("scores.csv", "--figure", "kendall=" + name, words="Kendall's W of")
+        analyze("scores.csv", "--figure", "kendall=" + name, words="dotted: 0.9, which a stable reward needs by the paper's conjecture")
     analyze("scores.csv", "--figure", "rows=rows.svg", "--figure", "kendall=both.svg", words="excess kurtosis")
     check("median" in open("both.svg").read() and "<image" in open("rows.svg").read(), "what the figures show")
 write("odd.csv", odd["one score each"])

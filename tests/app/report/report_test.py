@@ -85,8 +85,8 @@ call("report", "sample.h5", words="wrote sample.html")
 page = whole("sample.html", "sample")
 check(sorted(os.listdir(".")) == ["sample.h5", "sample.html"], f"files: {os.listdir('.')}")
 check("1 of them failed" in page.text and "made to fail" in page.text, "the failed run and its reason")
-check(page.data["h2"] == ["Reproduce", "Results", "Figures", "Raters and formulas", "Suite", "Failed runs"], f"sections {page.data['h2']}")
-titles = ["Learning curves.", "gain [%] by votes.", "gain [%]: differences from the baseline."]
+check(page.data["h2"] == ["Result", "Tables", "More figures" if shutil.which("gnuplot") else "Figures", "Raters and formulas", "Failed runs", "Suite", "Reproduce"], f"sections {page.data['h2']}")
+titles = ["gain [%]: differences from the baseline.", "gain [%] by votes.", "Learning curves."]
 if shutil.which("gnuplot"):
     check(page.data["strong"] == titles and page.text.count("<svg ") == 3, f"figures {page.data.get('strong')}")
     names = "".join(page.data["text"])
@@ -131,7 +131,7 @@ for evil in ("<img", "</script><script>", "\x1b", "\u202e", "\u2028"):
     check(evil not in page.text, f"{evil!r} in the page")
 check("&lt;/script&gt;&lt;script&gt;alert(1)" in page.text and "=HYPERLINK(&quot;http://evil&quot;)&amp;amp;&#39;" in page.text, "escaped")
 check("W" * 64 in page.text and "\\u202e" in page.text and "\\x1b[31m" in page.text, "long words and controls are shown")
-commands = html.unescape(re.search(r"<pre><code>(.*?)</code>", page.text, re.S)[1])
+commands = html.unescape(re.search(r'<section id="reproduce".*?<pre><code>(.*?)</code>', page.text, re.S)[1])
 check("odrpo-bench run suite.toml --set 'x='\\''</script><script>alert(1)</script>'\\''' --only '*/s1' -o suite-again.h5" in commands,
       f"quoted for a shell: {commands}")
 
@@ -142,7 +142,7 @@ call("run", os.path.join(suites, "smoke.toml"), "--set", "suite.seeds=1", "--set
      "-j", "1", "-o", "it's mine.h5")
 call("report", "it's mine.h5")
 page = whole("it's mine.html", "smoke")
-commands = html.unescape(re.search(r"<pre><code>(.*?)</code>", page.text, re.S)[1])
+commands = html.unescape(re.search(r'<section id="reproduce".*?<pre><code>(.*?)</code>', page.text, re.S)[1])
 done = subprocess.run(["bash", "-ec", commands], capture_output=True, text=True, env={**os.environ, "PATH": os.path.realpath("bin") + ":" + os.environ["PATH"]})
 check(done.returncode == 0 and "equal" in done.stdout, f"{commands}: {done}")
 suite = open(os.path.join(suites, "smoke.toml")).read()

@@ -45,7 +45,7 @@ const std::vector<std::string> hostile = {"$(touch pwned)",
 Figure hostile_figure() {
   Figure figure{"caption", {}};
   for (const PanelKind kind :
-       {PanelKind::lines, PanelKind::steps, PanelKind::bars, PanelKind::forest, PanelKind::heatmap, PanelKind::field}) {
+       {PanelKind::lines, PanelKind::steps, PanelKind::bars, PanelKind::forest, PanelKind::heatmap, PanelKind::field, PanelKind::ridges}) {
     FigurePanel panel;
     panel.kind = kind;
     panel.title = hostile[0];
@@ -56,7 +56,7 @@ Figure hostile_figure() {
     for (std::size_t i = 0; i < hostile.size(); ++i) {
       const double n = static_cast<double>(i);
       if (kind == PanelKind::bars || kind == PanelKind::heatmap) panel.x_names.push_back(hostile[i]);
-      if (forest || kind == PanelKind::heatmap) panel.y_names.push_back(hostile[i]);
+      if (forest || kind == PanelKind::heatmap || kind == PanelKind::ridges) panel.y_names.push_back(hostile[i]);
       panel.series.push_back({hostile[i], SeriesStyle{static_cast<int>(i) % series_colours, 0, 0}, {}});
       if (kind == PanelKind::steps) panel.marks.push_back({0.5, hostile[i]});
       if (forest) panel.series.back().points = {{0.5, n, 0.1, 1}};
@@ -117,7 +117,7 @@ TEST_CASE("panels and key lie on the page and do not overlap", "[figure]") {
     const std::size_t panels = 1 + random() % 9;
     for (std::size_t p = 0; p < panels; ++p) {
       FigurePanel panel;
-      panel.kind = static_cast<PanelKind>(random() % 6);
+      panel.kind = static_cast<PanelKind>(random() % 7);
       panel.title = std::string(random() % 30, 't');
       const std::size_t rows = 1 + random() % 6;
       for (std::size_t s = 0; s < rows; ++s) {
@@ -196,9 +196,113 @@ TEST_CASE("lines, bars, forest and heat map show the cells of their table", "[fi
     CHECK(point.hi == cell.comparison.difference.hi);
     CHECK(point.y == static_cast<double>(c));
     CHECK(point.filled == is_significant(cell.comparison, table.spec));
-    CHECK(forest.panels[0].y_names[c] == "odrpo-gini(maxrl), votes=" + table.columns[c]);
+    CHECK(forest.panels[0].y_names[c] == "votes=" + table.columns[c]);
   }
+  CHECK(forest.panels[0].title == "odrpo-gini(maxrl)");  // one compared row: its name is written once
   CHECK_THROWS_AS(forest_figure(sample_table(""), styles), Failure);
+}
+
+TEST_CASE("a forest of several rows and columns has a heading for each column", "[figure]") {
+  TableModel table = sample_table();
+  table.rows.push_back("grpo");
+  for (std::size_t c = 0; c < 2; ++c) table.blocks[0].cells.push_back(table.blocks[0].cells[2 + c]);
+  const Figure figure = forest_figure(table, plain_styles(3));
+  const FigurePanel& panel = figure.panels[0];
+  CHECK(panel.y_names == std::vector<std::string>{"votes=1", "odrpo-gini(maxrl)", "grpo", "votes=8", "odrpo-gini(maxrl)", "grpo"});
+  for (std::size_t line = 0; line < 6; ++line) CHECK(is_heading(panel, line) == (line % 3 == 0));
+  const std::string csv = figure_csv(figure);
+  CHECK(csv.find(",\"grpo, votes=8\",") != std::string::npos);
+  const FigureLayout layout = layout_of(figure, {3.25, 0});
+  CHECK(layout.panels[0].right - layout.panels[0].left > 0.5 * 3.25);  // the plot has more than half of the width
+}
+
+TEST_CASE("long names of a forest stand in two lines", "[figure]") {
+  using Lines = std::pair<std::string, std::string>;
+  CHECK(two_lines("odrpo-gini-median(maxrl)") == Lines{"odrpo-gini-median", "(maxrl)"});
+  CHECK(two_lines("outliers-0.05, maxrl") == Lines{"outliers-", "0.05, maxrl"});
+  CHECK(two_lines("grpo") == Lines{"grpo", ""});
+  FigurePanel panel;
+  panel.kind = PanelKind::forest;
+  panel.y_names = {"odrpo-gini-median(posterior-grpo)", "grpo"};
+  for (double line = 0; line < 2; ++line) panel.series.push_back({"", {}, {{0.5, line, 0, 1}}});
+  const PanelPlace place = layout_of({"", {panel}}, {3.25, 0}).panels[0];
+  CHECK(place.wrapped_names);
+  CHECK(place.right - place.left > 0.5 * 3.25);
+  CHECK(figure_script({"", {panel}}, FigureFormat::svg, {3.25, 0}).find("set ytics (t1.\"\\n\".t2 0, t3 1) noenhanced") != std::string::npos);
+}
+
+TEST_CASE("the interval of a hollow symbol ends at the symbol's edge: a white one lies between", "[figure]") {
+  FigurePanel panel;
+  panel.kind = PanelKind::forest;
+  panel.y_names = {"hollow", "filled"};
+  panel.series = {{"hollow", {1, 0, 1}, {{0.5, 0, 0, 1, false}}}, {"filled", {1, 0, 1}, {{0.5, 1, 0, 1, true}}}};
+  const std::string script = figure_script({"", {panel}}, FigureFormat::svg, {3.25, 0});
+  CHECK(script.find("plot $d1 using 1:2:3:4 with xerrorbars pt 0 lw 1.1 lc rgb \"#0072B2\" notitle, "
+                    "$d1 using 1:2 with points pt 5 ps 0.9 lw 1.1 lc rgb \"white\" notitle, "
+                    "$d1 using 1:2 with points pt 4 ps 0.9 lw 1.1 lc rgb \"#0072B2\" notitle, "
+                    "$d2 using 1:2:3:4 with xerrorbars pt 0 lw 1.1 lc rgb \"#0072B2\" notitle, "
+                    "$d2 using 1:2 with points pt 5 ps 0.9 lw 1.1 lc rgb \"#0072B2\" notitle\n") != std::string::npos);
+}
+
+TEST_CASE("panels that readers compare have one range, unless that would leave two thirds of one empty", "[figure]") {
+  const auto panel = [](const char* y_label, double lo, double hi) {
+    FigurePanel made;
+    made.x_label = "votes";
+    made.y_label = y_label;
+    made.series = {{"a", {}, {{1, (lo + hi) / 2, lo, hi}}}};
+    return made;
+  };
+  const Figure near{"", {panel("gain", 64, 71), panel("gain", 66, 73), panel("regret", 0, 1)}};
+  for (const std::size_t p : {0U, 1U}) {
+    const NumberRange range = common_range(near, near.panels[p], range_of_y);
+    CHECK(range.from == 64);
+    CHECK(range.to == 73);
+    const FigureAxis axis = layout_of(near, {5.5, 0}).panels[p].y;
+    CHECK(axis.from == layout_of(near, {5.5, 0}).panels[0].y.from);
+    CHECK(axis.to == layout_of(near, {5.5, 0}).panels[0].y.to);
+  }
+  CHECK(common_range(near, near.panels[2], range_of_y).to == 1);
+  const Figure far{"", {panel("gain", 64, 71), panel("gain", 90, 97)}};
+  CHECK(common_range(far, far.panels[0], range_of_y).to == 71);
+  CHECK(common_range(far, far.panels[1], range_of_y).from == 90);
+}
+
+TEST_CASE("bars that would look alike are refused", "[figure]") {
+  const auto refusal = [](double lo, double hi) -> std::string {
+    FigurePanel panel;
+    panel.kind = PanelKind::bars;
+    panel.series = {{"a", {}, {{0, lo, nan, nan}}}, {"b", {}, {{0, hi, nan, nan}}}};
+    try {
+      check_bars({"", {panel}});
+    } catch (const Failure& failure) {
+      CHECK(failure.code == Exit::usage);
+      return failure.what();
+    }
+    return "";
+  };
+  CHECK(refusal(92.1, 92.4) ==
+        "bars begin at 0, and all bars of 92.1 to 92.4 would look alike: `plot forest` shows differences from a baseline, `plot votes` values over "
+        "numbers, `plot heatmap` values as numbers");
+  CHECK(refusal(-8, -7).starts_with("bars begin at 0, and all bars of -8 to -7 would look alike"));
+  CHECK(refusal(3, 4).empty());
+  CHECK(refusal(-1, 2).empty());
+  CHECK(refusal(0, 1).empty());
+  CHECK(refusal(0, 0).empty());
+}
+
+TEST_CASE("times of steps are labelled as such, in microseconds", "[figure]") {
+  const ResultFile file = sample::file_of(sample::some_runs({0.1}));
+  TableSpec spec;
+  spec.value = {"seconds"};
+  spec.baseline = "maxrl";
+  const TableModel table = make_table(file, spec);
+  const Figure lines = lines_figure({&table, 1}, plain_styles(2), false);
+  CHECK(lines.panels[0].y_label == "step time [us]");
+  CHECK(lines.panels[0].series[0].points[0].y == Approx(20));  // the median of 10, 20 and 30 us
+  CHECK(lines.caption == "step time [us]: median and quartiles over 3 seeds (suite sample, digest 0123456789ab)");
+  CHECK(forest_figure(table, plain_styles(2)).panels[0].x_label == "step time - maxrl [us]");
+  CHECK(quantity_text({"modelled-seconds", "s", ""}) == "modelled step time [s]");
+  CHECK(quantity_text({"judge_seconds", "", ""}) == "judge_seconds");
 }
 
 TEST_CASE("lines need numbers, heat maps one value", "[figure]") {
@@ -236,6 +340,31 @@ TEST_CASE("a histogram counts every run once", "[figure]") {
       CHECK(points.front().y == 0);
       CHECK(points.back().y == 0);
     }
+}
+
+TEST_CASE("histograms of more than three rows stand one below the other, on one scale", "[figure]") {
+  TableModel table = sample_table();
+  for (int more = 0; more < 2; ++more) {
+    table.rows.push_back("row " + std::to_string(more));
+    for (std::size_t c = 0; c < 2; ++c) table.blocks[0].cells.push_back(table.blocks[0].cells[c]);
+  }
+  const Figure figure = histogram_figure(table, plain_styles(4));
+  for (const FigurePanel& panel : figure.panels) {
+    CHECK(panel.kind == PanelKind::ridges);
+    CHECK(panel.y_names == std::vector<std::string>{"maxrl", "odrpo-gini(maxrl)", "row 0", "row 1"});
+    CHECK(panel.series[0].points.front().y == 0);  // counts, as without ridges
+  }
+  CHECK(figure.caption.ends_with("; heights: runs in a bin, 1 at most"));
+  CHECK(histogram_figure(sample_table(), plain_styles(2)).panels[0].kind == PanelKind::steps);
+
+  // bins [0, 1) with 2 runs and [1, 2) with 1, in row 3, where 4 runs are as high as a row may be
+  const auto outline = ridge_outline({{0, 0, nan, nan}, {0, 2, nan, nan}, {1, 1, nan, nan}, {2, 0, nan, nan}}, 3, 4);
+  const std::vector<std::pair<double, double>> expected = {{0, 0}, {0, 0}, {0, 2}, {1, 2}, {1, 1}, {2, 1}, {2, 0}};
+  REQUIRE(outline.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    CHECK(outline[i].x == expected[i].first);
+    CHECK(outline[i].y == Approx(3.4 - 0.85 * expected[i].second / 4));
+  }
 }
 
 TEST_CASE("a performance profile is the share of runs above each score", "[figure]") {

@@ -54,6 +54,75 @@ TEST_CASE("a page of a small file has its table and its facts, and asks for noth
   CHECK(html == html_page(page));
 }
 
+TEST_CASE("a page opens with the result in one sentence") {
+  const auto opening = [](const std::vector<RunRecord>& runs, const TableSpec& spec, std::size_t failed = 0) {
+    HtmlPage page;
+    page.tables = {make_table(file_of(runs), spec)};
+    page.runs = 12, page.failed = failed;
+    return page::opening_sentence(page);
+  };
+  std::vector<RunRecord> one;  // one column
+  for (const RunRecord& r : some_runs({0.1}))
+    if (r.votes == 1) one.push_back(r);
+  std::vector<RunRecord> far = one;  // the second row is far better, at every seed by nearly the same
+  for (RunRecord& r : far)
+    if (r.estimator != "maxrl") r.finals[0].value = 0.80 + 0.02 * r.seed + 0.001 * (r.seed == 1);
+  CHECK(opening(far, {.baseline = "maxrl"}) ==
+        "odrpo-gini(maxrl) has the best mean gain [%], 82.0 ± 5.0 (n = 3 seeds); significantly above maxrl (+10.0 ± 0.1 *).");
+  CHECK(opening(far, {.baseline = "odrpo-gini(maxrl)"}) ==
+        "odrpo-gini(maxrl) has the best mean gain [%], 82.0 ± 5.0 (n = 3 seeds); it is the baseline, and of 1 difference from odrpo-gini(maxrl), "
+        "none is significantly better and 1 is significantly worse.");
+  CHECK(opening(far, {}) == "odrpo-gini(maxrl) has the best mean gain [%], 82.0 ± 5.0 (n = 3 seeds).");
+  CHECK(opening(one, {.baseline = "maxrl"}, 1) ==
+        "odrpo-gini(maxrl) has the best mean gain [%], 75.0 ± 6.6 (n = 3 seeds); significantly above maxrl (+3.0 ± 2.5 *); 1 of 12 runs failed and is left "
+        "out.");
+  CHECK(opening(one, {.value = {"regret"}, .baseline = "maxrl"}) ==
+        "odrpo-gini(maxrl) has the best mean regret [levels], 1.0 ± 0.3 (n = 3 seeds); significantly below maxrl (-0.1 ± 0.1 *).");
+  std::vector<RunRecord> near = one;  // once the second row is worse
+  near[5].finals[0].value = 0.735;
+  CHECK(opening(near, {.baseline = "maxrl"}) ==
+        "odrpo-gini(maxrl) has the best mean gain [%], 73.5 ± 1.2 (n = 3 seeds), and a test cannot tell 1 other from it; no significant difference from "
+        "maxrl is shown (+1.5 ± 4.5).");
+  CHECK(opening(some_runs({0.1}), {.baseline = "maxrl"}) ==
+        "maxrl and odrpo-gini(maxrl) each have the best mean gain [%], or one that a test cannot tell from it, in 2 of 2 columns; none of the 2 "
+        "differences from maxrl is significant.");
+  CHECK(opening(one, {.columns = "value", .value = {"gain", "regret"}}, 2) ==
+        "odrpo-gini(maxrl) has the best mean gain [%], 75.0 ± 6.6 (n = 3 seeds); the other of 2 values is below; 2 of 12 runs failed and are left out.");
+  CHECK(opening(one, {.rows = "value", .columns = "estimator", .value = {"gain", "regret"}}) ==
+        "odrpo-gini(maxrl) has the best mean gain [%], 75.0 ± 6.6 (n = 3 seeds); the other of 2 values is below.");
+  CHECK(opening(one, {.value = {"judge_calls"}}) == "No best judge_calls is named, since it is not known whether more or less is better.");
+  CHECK(opening(one, {.value = {"seconds"}}) ==
+        "maxrl has the best median seconds [us], 20.0 [15.0, 25.0] (n = 3 seeds), and a test cannot tell 1 other from it.");
+  std::vector<RunRecord> rows;  // votes as rows; all differences are equal
+  for (const RunRecord& r : some_runs({0.1}))
+    if (r.estimator == "maxrl") rows.push_back(r);
+  CHECK(opening(rows, {.rows = "votes", .columns = "estimator", .baseline = "1"}) ==
+        "votes=8 has the best mean gain [%], 77.0 ± 5.0 (n = 3 seeds), and a test cannot tell 1 other from it; no significant difference from votes=1 is "
+        "shown (+5.0 ± 0.0).");
+  CHECK(opening(some_runs({0.1, 1}), {.baseline = "maxrl", .best = {"lr"}}) ==
+        "odrpo-gini(maxrl) has the best mean gain [%], or one that a test cannot tell from it, in 2 of 2 columns; no difference from maxrl is tested.");
+  std::vector<RunRecord> alone(one.begin(), one.begin() + 3);
+  CHECK(opening(alone, {}) == "maxrl has the mean gain [%] 72.0 ± 5.0 (n = 3 seeds).");
+  CHECK(page::opening_sentence(HtmlPage{}) == "No run has brought a number.");
+}
+
+TEST_CASE("a page opens with the result and its figure, and ends with how to repeat it") {
+  HtmlPage page;
+  page.commands = "odrpo-bench run x.toml\n";
+  page.tables = {make_table(file_of(some_runs({0.1})), {.baseline = "maxrl"})};
+  page.figures = {{"first", "", "<svg></svg>"}, {"second", "", "<svg></svg>"}};
+  page.documents = {{"The suite", "x"}};
+  const std::string html = html_page(page);
+  std::size_t at = 0;
+  for (const char* part : {"<p class=\"result\">", "<strong>first.", ">Tables</h2>", ">More figures</h2>", "<strong>second.", ">Suite</h2>", ">Reproduce</h2>", "run x.toml"}) {
+    INFO(part);
+    const std::size_t found = html.find(part);
+    CHECK(found != std::string::npos);
+    CHECK(found > at);
+    at = found;
+  }
+}
+
 TEST_CASE("texts in markup: the five signs that begin something, what XML forbids, and what a terminal obeys") {
   CHECK(markup_text("a_b\\c#{d}$% \u0180\u4e2d <&>\"'") == "a_b\\c#{d}$% \u0180\u4e2d &lt;&amp;&gt;&quot;&#39;");
   CHECK(markup_text("\uffbe\ufffd\ufffe\uffff|") == "\uffbe\ufffd??|");
