@@ -89,6 +89,22 @@ Words values(std::string_view) {
   return out;
 }
 
+/// Of --fail-on: verdicts but `same`, and what else it names.
+Words faults(std::string_view) {
+  Words out = of_table<gate_verdict_words>("");
+  std::erase_if(out, [](const Candidate& c) { return c.word == "same"; });
+  out.push_back({"counts", "another number of instructions"});
+  out.push_back({"nothing", "always end with 0"});
+  return out;
+}
+
+/// Of --policy: those that commands without a toy language model train.
+Words policies(std::string_view) {
+  Words out = of_table<policy_words>("");
+  std::erase_if(out, [](const Candidate& c) { return c.word == word_of<PolicyKind>(policy_words, PolicyKind::transformer); });
+  return out;
+}
+
 /// WORD:SYSTEM of `conform`.
 Words targets(std::string_view word) {
   if (!word.empty()) return systems("");
@@ -168,8 +184,8 @@ constexpr Source sources[] = {
     {"", "--whiten", of_table<whiten_words>},
     {"", "--median", of_table<median_words>},
     {"", "--prior", of_table<prior_words>},
-    {"", "--policy", of_table<policy_words>},
-    {"", "--policies", of_table<policy_words>, ','},
+    {"", "--policy", policies},
+    {"", "--policies", policies, ','},
     {"", "--rules", of_table<vote_rule_words>, ','},
     {"", "--quality", of_table<quality_words>},
     {"", "--ids", of_table<id_words>},
@@ -187,7 +203,7 @@ constexpr Source sources[] = {
     {"conform", "--scores", of_table<asked_score_words>},
     {"gate", "--kind", of_table<compared_kind_words>},
     {"gate", "--counts", of_table<count_words>},
-    {"gate", "--fail-on", of_table<gate_verdict_words>, ','},
+    {"gate", "--fail-on", faults, ','},
     {"completion", "SHELL", of_list<completion_words>},
 };
 
@@ -298,8 +314,8 @@ Candidates candidates(const CommandText& program, std::vector<std::string> words
 
 int print_candidates(const CommandText& program, const std::vector<std::string>& words) {
   const Candidates all = candidates(program, words);
-  for (const Candidate& c : all.words) put(fmt::format("{}\t{}\n", c.word, c.help.substr(0, c.help.find('\n'))));
-  if (all.files) put(fmt::format(":files {}\n", *all.files));
+  for (const Candidate& c : all.words) put(fmt::format("{}{}{}\n", c.word, c.help.empty() ? "" : "\t", c.help.substr(0, c.help.find('\n'))));
+  if (all.files) put(fmt::format(":files{}\n", *all.files));
   return 0;
 }
 

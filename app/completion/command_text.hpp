@@ -37,7 +37,7 @@ struct Candidates {
 /// What may stand for the last of `words`, of which the cursor is at the end. `words` follow the program's name; nothing is refused.
 Candidates candidates(const CommandText& program, std::vector<std::string> words);
 
-/// Prints candidates(): one a line, the help after a tab. A last line ":files ENDING" stands for names of files. Shell scripts read this.
+/// Prints candidates(): one a line, its help after a tab. A last line ":files" or ":files.h5" stands for names of files. Shell scripts read this.
 int print_candidates(const CommandText& program, const std::vector<std::string>& words);
 
 /// `odrpo-bench completion`: what it prints, or of man pages the folder that they are written to.

@@ -40,7 +40,7 @@ _odrpo_bench() {
     if [[ $candidate == :files* ]]; then
       while read -r file; do
         if [[ -d ${file/#\~\//$HOME/} ]]; then COMPREPLY+=("$file/")
-        elif [[ $file == *"${candidate#:files }" ]]; then COMPREPLY+=("$file"); fi
+        elif [[ $file == *"${candidate#:files}" ]]; then COMPREPLY+=("$file"); fi
       done < <(compgen -f -- "$current")
     else
       COMPREPLY+=("${candidate#"$before"}")
@@ -64,9 +64,9 @@ _odrpo_bench() {
   local line word help files=no
   local -a plain plain_shown open open_shown
   for line in "${(@f)$(command ${~words[1]} completion words -- "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null)}"; do
-    word=${line%%$'\t'*} help=${line#*$'\t'}
+    word=${line%%$'\t'*} help=${${line#$word}#$'\t'}
     if [[ -z $word ]]; then continue
-    elif [[ $word == :files* ]]; then files=${word#:files }
+    elif [[ $word == :files* ]]; then files=${word#:files}
     elif [[ $word == *[=:] ]]; then open+=("$word") open_shown+=("$word${help:+  -- $help}")
     else plain+=("$word") plain_shown+=("$word${help:+  -- $help}"); fi
   done
@@ -88,7 +88,7 @@ function __odrpo_bench_words
     set -l current (string replace -ra '[\\\\\'"]' '' -- (commandline -ct))
     for line in (command $program completion words -- $words "$current" 2>/dev/null)
         if string match -q ':files*' -- $line
-            set -l ending (string escape --style=regex -- (string replace ':files ' '' -- $line))
+            set -l ending (string escape --style=regex -- (string replace ':files' '' -- $line))
             set -l file (string replace -r '^.*=' '' -- $current)
             set -l before (string match -r '^.*=' -- $current)
             for path in (__fish_complete_path "$file" | string match -re -- "(/|$ending)(\t|\$)")
