@@ -31,6 +31,7 @@ if(TARGET odrpo-bench)
   # completion and man pages, which the program prints
   set(_made ${PROJECT_BINARY_DIR}/completion)
   install(CODE "
+    file(REMOVE_RECURSE \"${_made}\")  # pages of earlier commands
     file(MAKE_DIRECTORY \"${_made}\")
     foreach(shell bash zsh fish)
       execute_process(COMMAND \"$<TARGET_FILE:odrpo-bench>\" completion \${shell} OUTPUT_FILE \"${_made}/\${shell}\" COMMAND_ERROR_IS_FATAL ANY)
