@@ -61,7 +61,9 @@ struct ListOptions {
   bool schema = false;   ///< the JSON Schema of suite files instead
   std::string markdown;  ///< a page of docs/reference instead: a word of reference_pages() (app/reference/schema.hpp)
 };
-int list(const ListOptions&);
+struct CommandText;  // app/completion/command_text.hpp
+/// `program`: the command line, for its page.
+int list(const ListOptions&, const CommandText& program);
 
 inline constexpr int most_joined_files = 20;
 
@@ -101,7 +103,7 @@ struct PlotOptions : TableQuery {
   int levels = 0;                                 ///< of weights: K; 0 = 10, or the largest reward
 };
 int plot(const PlotOptions&);
-std::string plot_kinds();  ///< every kind, as a sentence lists them
+std::vector<std::string_view> plot_kinds();  ///< the words of the kinds
 
 struct ReportOptions : TableQuery {
   std::string output;  ///< the page; empty = NAME.html beside NAME.h5
@@ -157,6 +159,7 @@ struct JudgeAnalyzeOptions {
   std::string output;  ///< empty = stdout
 };
 int judge_analyze(const JudgeAnalyzeOptions&);
+std::vector<std::string_view> judge_figures();  ///< the kinds of --figure
 
 struct JudgeFitOptions {
   std::string path;  ///< a file of scores

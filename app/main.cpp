@@ -50,6 +50,7 @@ struct Commands {
   MergeOptions merge;
   CheckOptions check;
   ListOptions list;
+  CompletionOptions completion;
   TableOptions table;
   PlotOptions plot;
   ReportOptions report;
@@ -122,7 +123,7 @@ struct Commands {
 
     c = add("list", "list worlds, raters, noise models, estimators, … with their keys and formulas",
             "odrpo-bench list estimators\n  odrpo-bench list compat\n  odrpo-bench list --schema > odrpo-bench.schema.json",
-            [this] { return app::list(list); });
+            [this] { return app::list(list, command_text(app)); });
     c->add_option("what", list.what, "one kind only, e.g. estimators, compat, learn")->type_name("KIND");
     c->add_flag("--json", list.json, "as JSON");
     c->add_flag("--schema", list.schema, "the JSON Schema of suite files, for editors");
@@ -231,6 +232,12 @@ struct Commands {
             "  odrpo-bench export-estimator judge.toml --estimator 'posterior(grpo)' -o judge_posterior.py",
             [this] { return app::export_estimator(exported_estimator); });
     export_estimator_options(*c, exported_estimator);
+
+    c = add("completion", "words that a shell completes commands with, and man pages",
+            "source <(odrpo-bench completion bash)    # in ~/.bashrc; zsh and fish likewise\n  odrpo-bench completion man -o ~/.local/share/man/man1",
+            [this] { return app::completion(completion, command_text(app)); });
+    c->add_option("what", completion.what, one_of(completion_words()))->required()->type_name("SHELL");
+    c->add_option("-o,--output", completion.output, "of man: the folder of the pages")->type_name("FOLDER");
 
     c = add("doctor", "how steady this machine's clock is, and what the program finds here", "odrpo-bench doctor",
             [this] { return app::doctor(doctor_json); });
@@ -354,6 +361,8 @@ int dispatch(int argc, char** argv) {
   if (words.empty() || words[0] != "bench") take_colour(words);
   const std::string first = words.empty() ? "" : words[0];
   if (first == "bench") return bench(Arguments(argv + 2, argv + argc));
+  if (first == "completion" && words.size() > 2 && words[1] == "words" && words[2] == "--")  // asked by shells; the words may be anything
+    return print_candidates(command_text(c.app), Arguments(words.begin() + 3, words.end()));
   const bool help = first == "help" && (words.size() == 1 || !words[1].starts_with('-'));
   if (help) std::rotate(words.begin(), words.begin() + 1, words.end()), words.back() = "--help";
   const CLI::App* command = command_of(c.app, words);

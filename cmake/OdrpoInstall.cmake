@@ -28,6 +28,19 @@ if(TARGET odrpo-bench)
   install(TARGETS odrpo-bench DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(TARGETS odrpo-count-allocations DESTINATION lib/odrpo-bench)  # where the command `gate` looks for it
   install(DIRECTORY suites DESTINATION ${_share} FILES_MATCHING PATTERN "*.toml" PATTERN "*.schema.json")
+  # completion and man pages, which the program prints
+  set(_made ${PROJECT_BINARY_DIR}/completion)
+  install(CODE "
+    file(REMOVE_RECURSE \"${_made}\")  # pages of earlier commands
+    file(MAKE_DIRECTORY \"${_made}\")
+    foreach(shell bash zsh fish)
+      execute_process(COMMAND \"$<TARGET_FILE:odrpo-bench>\" completion \${shell} OUTPUT_FILE \"${_made}/\${shell}\" COMMAND_ERROR_IS_FATAL ANY)
+    endforeach()
+    execute_process(COMMAND \"$<TARGET_FILE:odrpo-bench>\" completion man -o \"${_made}/man1\" COMMAND_ERROR_IS_FATAL ANY)")
+  install(FILES ${_made}/bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME odrpo-bench)
+  install(FILES ${_made}/zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _odrpo-bench)
+  install(FILES ${_made}/fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d RENAME odrpo-bench.fish)
+  install(DIRECTORY ${_made}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
 endif()
 if(TARGET odrpo-bench-perf)
   install(TARGETS odrpo-bench-perf DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)  # the command `bench` looks for it beside the program

@@ -98,6 +98,8 @@ void draw_judge_figures(std::span<const FigureRequest<JudgeFigure>> requests, co
   }
 }
 
+std::vector<std::string_view> judge_figures() { return words_in(kinds); }
+
 int judge_analyze(const JudgeAnalyzeOptions& o) {
   score_reading(o.scores);  // throws for invalid flags, before any file is read
   const bool file = is_score_file(o.path) || std::any_of(o.compare.begin(), o.compare.end(), is_score_file);

@@ -134,7 +134,7 @@ void merge_options(CLI::App& app, MergeOptions& o) {
 }
 
 void plot_options(CLI::App& app, PlotOptions& o) {
-  app.add_option("kind", o.kind, plot_kinds())->required()->type_name("KIND");
+  app.add_option("kind", o.kind, one_of(plot_kinds()))->required()->type_name("KIND");
   table_query_options(app, o, 0, most_joined_files);
   app.add_option("--curve", o.curve,
                  "of curves: gain, quality, reward, kl, … (docs/reference/curves.md; default: that of the table's value)")

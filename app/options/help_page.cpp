@@ -20,14 +20,26 @@ std::string value_name(const CLI::Option& option) {
   return name.substr(0, name.find(":{"));
 }
 
-/// Names and value of an option, "-o,--output FILE.h5", and what it does.
-std::vector<std::string> option_row(const CLI::Option& option) {
-  const std::string value = value_name(option);
-  std::string name = option.nonpositional() ? option.get_name(false, true) + (value.empty() ? "" : " " + value) : value, help = option.get_description();
+/// The words that a check allows; empty where it has none.
+std::vector<std::string> allowed_words(const CLI::Option& option) {
+  const std::string name = option.get_type_size_max() > 0 ? option.get_type_name() : "";
+  const std::size_t at = name.find(":{"), end = name.find('}', at);
+  return at == std::string::npos || end == std::string::npos ? std::vector<std::string>{} : split(name.substr(at + 2, end - at - 2), ',');
+}
+
+OptionText option_text(const CLI::Option& option) {
+  std::string help = option.get_description();
   if (option.get_required() && option.nonpositional()) help += " (required)";
   for (const CLI::Option* other : option.get_needs()) help += "; needs " + other->get_name();
   for (const CLI::Option* other : option.get_excludes()) help += "; excludes " + other->get_name();
-  return {name, help};
+  return {option.nonpositional() ? option.get_name(false, true) : "", value_name(option), help, allowed_words(option), option.get_required(), option.get_items_expected_max() > 1};
+}
+
+/// Names and value of options, "-o,--output FILE.h5", and what they do.
+Rows option_rows(const std::vector<OptionText>& options) {
+  Rows rows;
+  for (const OptionText& o : options) rows.push_back({o.name + (o.name.empty() || o.value.empty() ? "" : " ") + o.value, o.help});
+  return rows;
 }
 
 std::string section(const char* heading, const Rows& rows) {
@@ -61,23 +73,27 @@ std::string command_lines(const std::string& line, std::size_t width) {
 
 std::string full_name(const CLI::App& app) { return (app.get_parent() != nullptr ? full_name(*app.get_parent()) + " " : "") + app.get_name(); }
 
-std::string HelpPage::make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const {
-  Rows arguments, options, commands;
-  std::string usage = "Usage: " + full_name(*app);
-  const std::vector<const CLI::App*> subcommands = app->get_subcommands([](const CLI::App*) { return true; });
-  const std::vector<const CLI::Option*> all = app->get_options([](const CLI::Option* option) { return !option->get_group().empty(); });
-  for (const CLI::Option* option : all) (option->nonpositional() ? options : arguments).push_back(option_row(*option));
-  if (!subcommands.empty()) usage += " COMMAND";
-  for (const CLI::Option* option : all)
-    if (!option->nonpositional()) {
-      const std::string value = value_name(*option) + (option->get_items_expected_max() > 1 ? " ..." : "");
-      usage += option->get_required() ? ' ' + value : " [" + value + ']';
-    }
-  usage += " [OPTIONS]";
-  for (const CLI::App* command : subcommands) commands.push_back({command->get_name(), command->get_description()});
+CommandText command_text(const CLI::App& app) {
+  CommandText text{full_name(app), app.get_description(), full_name(app), app.get_footer(), {}, {}, {}};
+  for (const CLI::Option* option : app.get_options([](const CLI::Option* o) { return !o->get_group().empty(); }))
+    (option->nonpositional() ? text.flags : text.arguments).push_back(option_text(*option));
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) text.commands.push_back(command_text(*command));
+  if (!text.commands.empty()) text.usage += " COMMAND";
+  for (const OptionText& o : text.arguments) {
+    const std::string value = o.value + (o.several ? " ..." : "");
+    text.usage += o.required ? ' ' + value : " [" + value + ']';
+  }
+  text.usage += " [OPTIONS]";
+  return text;
+}
 
-  std::string out = paragraph(app->get_description(), 0) + '\n' + paragraph(usage, 0, 4);
-  out += section("Arguments", arguments) + section("Options", options) + section("Commands", commands);
+std::string HelpPage::make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const {
+  const CommandText command = command_text(*app);
+  Rows commands;
+  for (const CLI::App* below : app->get_subcommands([](const CLI::App*) { return true; })) commands.push_back({below->get_name(), below->get_description()});
+
+  std::string out = paragraph(command.help, 0) + '\n' + paragraph("Usage: " + command.usage, 0, 4);
+  out += section("Arguments", option_rows(command.arguments)) + section("Options", option_rows(command.flags)) + section("Commands", commands);
   for (const std::string& line : lines_of('\n' + app->get_footer()))
     out += !line.starts_with("  ") ? (line.empty() ? "\n" : paragraph(line, 0)) : columns_of(line) <= page_width() ? line + '\n' : command_lines(line, page_width());
   return out;

@@ -251,7 +251,7 @@ void check_flags(const PlotOptions& o, const PlotKind& kind) {
 
 }  // namespace
 
-std::string plot_kinds() { return one_of(words_in(plot_rows)); }
+std::vector<std::string_view> plot_kinds() { return words_in(plot_rows); }
 
 int plot(const PlotOptions& o) {
   const PlotKind& kind = kind_of(o);

@@ -90,7 +90,7 @@ Json json_of(const Listing& part) {
 
 }  // namespace
 
-int list(const ListOptions& options) {
+int list(const ListOptions& options, const CommandText& program) {
   if (options.schema) {
     if (!options.what.empty() || options.json || !options.markdown.empty())
       fail(Exit::usage,
@@ -103,7 +103,7 @@ int list(const ListOptions& options) {
   if (!options.markdown.empty()) {
     if (!options.what.empty() || options.json)
       fail(Exit::usage, "list --markdown PAGE prints a whole page: it takes neither KIND nor --json");
-    put(reference_page(options.markdown));
+    put(reference_page(options.markdown, program));
     return 0;
   }
   auto parts = vocabulary();

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <array>
 
+#include "app/completion/command_text.hpp"
 #include "app/compute/functions.hpp"
 #include "app/flags/flag_values.hpp"
 #include "app/reference/schema.hpp"
 #include "config/write/field_list.hpp"
 #include "estimators/compat.hpp"
 #include "estimators/formula_text.hpp"
+#include "kernels/shared/exit_words.hpp"
 #include "kernels/shared/words.hpp"
 #include "kernels/system/fail.hpp"
 #include "kernels/system/terminal.hpp"
@@ -208,16 +210,38 @@ std::string functions_page() {
   return text;
 }
 
+// A command and those below it: usage, flags, and examples.
+void add_command(std::string& text, const CommandText& command) {
+  text += fmt::format("\n## {}\n\n{}\n\n```\n{}\n```\n", command.name.substr(command.name.find(' ') + 1), command.help, command.usage);
+  if (!command.arguments.empty() || !command.flags.empty()) text += header({"flag", "meaning"});
+  for (const auto* options : {&command.arguments, &command.flags})
+    for (const OptionText& o : *options) text += row({code_text(o.name + (o.name.empty() || o.value.empty() ? "" : " ") + o.value), o.help});
+  std::string examples;
+  for (const std::string& line : lines_of(command.footer))
+    if (line.starts_with("  ")) examples += line.substr(2) + '\n';
+  if (!examples.empty()) text += fmt::format("\n```sh\n{}```\n", examples);
+  for (const CommandText& below : command.commands) add_command(text, below);
+}
+
+std::string commands_page(const CommandText& program) {
+  std::string text = "Every command with its flags, as `odrpo-bench help COMMAND` prints them. [commands.md](../commands.md) says how they work.\n";
+  add_command(text, program);
+  text += "\n## Exit codes\n" + header({"code", "meaning"});
+  for (const ExitText& exit : exit_texts) text += row({std::to_string(static_cast<int>(exit.code)), std::string(exit.meaning)});
+  return text;
+}
+
 struct Page {
   std::string_view word, title;
-  std::string (*text)();
+  std::string (*text)(const CommandText& program);
 };
 constexpr Page pages[] = {
-    {"keys", "Keys of suite files", keys_page},
-    {"noise", "Noise models and raters", noise_page},
-    {"estimators", "Estimators and conventions", estimators_page},
-    {"curves", "Curves", curves_page},
-    {"functions", "Functions of compute", functions_page},
+    {"keys", "Keys of suite files", [](const CommandText&) { return keys_page(); }},
+    {"noise", "Noise models and raters", [](const CommandText&) { return noise_page(); }},
+    {"estimators", "Estimators and conventions", [](const CommandText&) { return estimators_page(); }},
+    {"curves", "Curves", [](const CommandText&) { return curves_page(); }},
+    {"functions", "Functions of compute", [](const CommandText&) { return functions_page(); }},
+    {"commands", "Commands and flags", commands_page},
 };
 constexpr auto page_words = [] {
   std::array<std::string_view, std::size(pages)> words;
@@ -229,11 +253,11 @@ constexpr auto page_words = [] {
 
 std::span<const std::string_view> reference_pages() { return page_words; }
 
-std::string reference_page(std::string_view page) {
+std::string reference_page(std::string_view page, const CommandText& program) {
   for (const Page& p : pages)
     if (p.word == page)
       return fmt::format("# {}\n\n<!-- `odrpo-bench list --markdown {}` prints this page; change the descriptions in the code. -->\n\n{}",
-                         p.title, page, p.text());
+                         p.title, page, p.text(program));
   refuse_word(fmt::format("list --markdown knows no page \"{}\"", shown(page)), page, page_words);
 }
 

@@ -39,10 +39,12 @@ nlohmann::ordered_json entries_schema();
 
 // The pages of docs/reference: catalogues and descriptions as Markdown, which `odrpo-bench list --markdown PAGE` prints.
 
-/// The words that name the pages: keys, noise, estimators, curves, functions. The page WORD is committed as docs/reference/WORD.md.
+/// The words that name the pages: keys, noise, estimators, curves, functions, commands. The page WORD is committed as docs/reference/WORD.md.
 std::span<const std::string_view> reference_pages();
 
-/// The page with this word, in Markdown. Throws Failure(Exit::usage) for an unknown word; the message lists all words.
-std::string reference_page(std::string_view page);
+struct CommandText;
+
+/// The page with this word, in Markdown; `program` is the command line, for the page `commands`. Throws Failure(Exit::usage) for an unknown word; the message lists all words.
+std::string reference_page(std::string_view page, const CommandText& program);
 
 }  // namespace odrpo::app

@@ -62,6 +62,8 @@ std::string suggestion(const std::string& path) {
 
 }  // namespace
 
+std::vector<std::string> shipped_suites() { return names_in(suites_folder()); }
+
 std::string suite_path(const std::string& path) {
   if (exists(path)) return path;
   const fs::path folder = suites_folder();

@@ -7,6 +7,9 @@
 
 namespace odrpo::app {
 
+/// The names of all shipped suites, sorted: "paper/results", "quickstart", …
+std::vector<std::string> shipped_suites();
+
 /// The file that the argument SUITE.toml means: `path` if that file exists, else the shipped suite of this name ("quickstart",
 /// "paper/results", with or without .toml), else `path`.
 std::string suite_path(const std::string& path);

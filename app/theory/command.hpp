@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace odrpo::app {
@@ -17,6 +18,8 @@ struct TheoryOptions {
   std::string format;                       ///< text (also when empty), csv, json
   bool json = false;                        ///< the same as format json
 };
+
+std::vector<std::string_view> theory_format_words();
 
 struct TheoryCurlOptions : TheoryOptions {
   std::string suite;                ///< take estimators, K (levels) and M (group size) from its runs; empty = from the flags

@@ -82,6 +82,8 @@ std::string as_json(const TheoryTable& table) {
 
 }  // namespace
 
+std::vector<std::string_view> theory_format_words() { return words_in(theory_formats); }
+
 TheoryFormat theory_format(const TheoryOptions& o) {
   if (o.json && !o.format.empty() && o.format != "json")
     throw Failure(Exit::usage, "--json is --format json, and cannot stand beside --format " + shown(o.format));

@@ -62,6 +62,12 @@ use() {  # PREFIX TARGET…: configure, build and run consumers outside of the s
       "$prefix/bin/odrpo-bench" check "$prefix/share/odrpo-bench/suites/$suite.toml" >"$work/log" 2>&1 || fail "check of the installed suite $suite"
       (cd / && "$prefix/bin/odrpo-bench" check "$suite") 2>&1 | diff "$work/log" - || fail "the installed suite $suite is another one by its name"
     done
+    for shell in "bash bash-completion/completions/odrpo-bench" "zsh zsh/site-functions/_odrpo-bench" "fish fish/vendor_completions.d/odrpo-bench.fish"; do
+      "$prefix/bin/odrpo-bench" completion "${shell%% *}" | diff "$prefix/share/${shell#* }" - || fail "completion of ${shell%% *} is another one"
+    done
+    for page in odrpo-bench odrpo-bench-run odrpo-bench-judge-fit; do
+      [[ -s $prefix/share/man/man1/$page.1 ]] || fail "there is no man page $page.1"
+    done
     [[ $(cd / && "$prefix/bin/odrpo-bench" check smokee 2>&1) == *'did you mean "smoke"?' ]] || fail "a wrong name is not answered by the nearest"
   fi
   rm -rf "$out" "$out-example" "$out-every"
