@@ -79,11 +79,13 @@ class PosteriorScores {
   explicit PosteriorScores(const ScoreModel& model, Isa isa = best_isa());
   Isa isa() const { return isa_; }
   std::size_t states() const { return states_; }
+  int scores() const { return static_cast<int>(relative_.size() / states_); }
   /// P(score | state) for all states, as a factor for a group in which `count` members have the score.
   StateFactor factor(ScoreCount seen) const { return {row(relative_, seen.score), row(log_likelihood_, seen.score), seen.count}; }
   /// Mean and variance of quality for all states, given a score that a `share` of the group's members has.
   StateRows quality(int score, double share) const { return {row(expected_, score), row(variance_, score), share}; }
-  /// [states] E[(x - b)^2 | score, state], with x and b of WorldMoments; only for a model with prior = "moments".
+  /// [states] E[(x - b)^2 | score, state], with x and b of WorldMoments; only where has_squares(): a model with prior = "moments".
+  bool has_squares() const { return !square_.empty(); }
   const double* square(int score) const { return row(square_, score); }
   std::size_t bytes() const {
     return sizeof(double) * (log_likelihood_.size() + relative_.size() + expected_.size() + variance_.size() + square_.size());
