@@ -2,6 +2,7 @@
 #include "estimators/posterior/float_groups.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace odrpo {
@@ -16,9 +17,8 @@ const FloatStages& float_stages(Isa isa) { return isa == Isa::avx2 ? avx2::float
 
 namespace {
 
-constexpr float prior_scale = 0x1p100f;  // weights of likely groups are far from the largest and from the least normal float
-// Weights below 2^-26 may be lost, since a power of a likelihood may underflow before 2^100 raises it.
-constexpr float least_sum = 1;
+// An L(c) below 2^-126 may be lost, since a power of a likelihood may underflow. Then its weight is below 2^-26, and L(c) / E below 2^-36.
+constexpr float least_sum = 0x1p10f;
 constexpr double least_normal = 0x1p-126;
 constexpr double least_float_range = 1e-3;  // levels; values that differ by less are computed in double, since a form may divide by their deviation
 
@@ -69,44 +69,36 @@ void FloatScores::add_powers(ScoreCount seen, std::vector<FloatPower>& powers) c
       powers.push_back({&powers_[(row + digit - 1) * tiles_ * tile_states], &highest_[(row + digit - 1) * bounds()]});
 }
 
-PosteriorGroups::PosteriorGroups(const PosteriorScores& scores, const FloatScores& floats)
+PosteriorGroups::PosteriorGroups(const PosteriorScores& scores, const FloatScores& floats, float least_ratio)
     : scores_(&scores),
       floats_(&floats),
       stages_(&float_stages(scores.isa())),
+      least_ratio_(least_ratio),
       exact_(scores),
       prior_(floats.tiles() * tile_states),
       highest_prior_(floats.bounds()),
-      weight_sum_(prior_.size()),
+      ratio_(prior_.size()),
       times_(static_cast<std::size_t>(scores.scores())),
       of_score_(times_.size()),
       bound_(floats.bounds()),
-      weight_(prior_.size() + tile_states),
-      tile_(floats.tiles() + 1) {}
-
-void PosteriorGroups::set_prior(std::span<const double> probability) {
-  for (std::size_t c = 0; c < probability.size(); ++c) prior_[c] = static_cast<float>(probability[c]) * prior_scale;
-  for (std::size_t t = 0; t < floats_->tiles(); ++t) {
-    const float* p = &prior_[t * tile_states];
-    float highest = 0;
-    for (std::size_t i = 0; i < tile_states; ++i) highest = std::max(highest, p[i]);
-    highest_prior_[t] = highest;
-  }
-}
+      likelihood_(prior_.size()),
+      heavy_(floats.tiles() + 8),
+      light_(heavy_.size()) {}
 
 /// Counts the scores of a group, in ascending order, at the end of count_.
 PosteriorGroups::Group PosteriorGroups::count(std::span<const int> seen) {
-  Group group{0, 0, static_cast<std::uint32_t>(count_.size()), 0, 0};
+  Group group{0, 0, 0, 1, 0, count_.size(), 0};
   for (const int score : seen) {
     if (score < 0) continue;
     ++group.members;
     if (times_[static_cast<std::size_t>(score)]++ > 0) continue;
     std::size_t at = count_.size();
     count_.push_back({score, 0});
-    for (; at > group.first && count_[at - 1].score > score; --at) count_[at] = count_[at - 1];
+    for (; at > group.counts && count_[at - 1].score > score; --at) count_[at] = count_[at - 1];
     count_[at].score = score;
   }
-  group.scores = static_cast<std::uint32_t>(count_.size()) - group.first;
-  for (std::size_t k = group.first; k < count_.size(); ++k) {
+  group.scores = count_.size() - group.counts;
+  for (std::size_t k = group.counts; k < count_.size(); ++k) {
     int& times = times_[static_cast<std::size_t>(count_[k].score)];
     count_[k].count = times;
     times = 0;
@@ -117,23 +109,45 @@ PosteriorGroups::Group PosteriorGroups::count(std::span<const int> seen) {
 
 bool PosteriorGroups::same(const Group& a, const Group& b) const {
   return a.hash == b.hash && a.scores == b.scores &&
-         std::equal(&count_[a.first], &count_[a.first] + a.scores, &count_[b.first],
+         std::equal(count_.data() + a.counts, count_.data() + a.counts + a.scores, count_.data() + b.counts,
                     [](const ScoreCount& x, const ScoreCount& y) { return x.score == y.score && x.count == y.count; });
 }
 
-/// Sets of_score_ of the group's scores, and adds its weights so many times. Returns false, without effect, if floats are too coarse.
-bool PosteriorGroups::in_float(const Group& group, bool variance, int times, double& open, Shown& shown) {
+/// Sets group_ to the different groups, in the order in which they come, and next_.
+void PosteriorGroups::find_different(std::span<const int> seen, std::size_t rollouts) {
+  const std::size_t groups = seen.size() / rollouts, places = std::bit_ceil(2 * groups);
+  group_.clear(), count_.clear();
+  next_.assign(groups, groups);
+  place_.assign(places, 0);
+  for (std::size_t g = 0; g < groups; ++g) {
+    Group group = count(seen.subspan(g * rollouts, rollouts));
+    group.first = group.last = g;
+    std::size_t at = group.hash >> 32 & (places - 1);
+    while (place_[at] != 0 && !same(group_[place_[at] - 1], group)) at = (at + 1) & (places - 1);
+    if (place_[at] == 0) {
+      group_.push_back(group);
+      place_[at] = group_.size();
+      continue;
+    }
+    Group& known = group_[place_[at] - 1];
+    count_.resize(group.counts);
+    next_[known.last] = g, known.last = g, ++known.times;
+  }
+}
+
+/// Sets of_score_ of the group's scores, and adds L(c) / E to ratio_, for each of its times. Returns false, without effect, if floats are too coarse.
+bool PosteriorGroups::in_float(const Group& group, bool variance, double& open, Shown& shown) {
   if (group.members == 0) return false;
-  const std::span<const ScoreCount> counts(&count_[group.first], group.scores);
+  const std::span<const ScoreCount> counts(&count_[group.counts], group.scores);
   factor_.clear(), power_.clear();
   for (const ScoreCount& c : counts) factor_.push_back(floats_->factor(c, group.members)), floats_->add_powers(c, power_);
   expected_.resize(counts.size()), value_.resize(counts.size()), lanes_.resize(counts.size() * 8);
   const FloatPrior prior{floats_->tiles(), {prior_.data(), highest_prior_.data()}, floats_->centre()};
-  const std::span<const std::uint32_t> tiles(tile_.data(), stages_->weigh(prior, power_, bound_.data(), tile_.data(), weight_.data()));
-  if (tiles.empty()) return false;
+  const FloatTiles tiles = stages_->weigh(prior, power_, least_ratio_, {heavy_.data(), light_.data(), bound_.data(), likelihood_.data()});
+  if (tiles.heavy.empty()) return false;
   const bool gaps = group.members != floats_->members();
   const FloatWanted wanted{variance, gaps, floats_->squares(), gaps ? static_cast<float>(1.0 / floats_->members() - 1.0 / group.members) : 0};
-  const FloatSums sums = stages_->sum(prior, factor_, tiles, weight_.data(), wanted, expected_.data(), lanes_.data());
+  const FloatSums sums = stages_->sum(prior, factor_, tiles.heavy, likelihood_.data(), wanted, expected_.data(), lanes_.data());
   if (!(sums.total >= least_sum)) return false;
   const double total = static_cast<double>(sums.total);
   double mean = 0, own = 0;
@@ -143,10 +157,10 @@ bool PosteriorGroups::in_float(const Group& group, bool variance, int times, dou
   for (std::size_t k = 0; k < counts.size(); ++k) mean += counts[k].count * value_[k] / group.members;
   for (std::size_t k = 0; k < counts.size(); ++k) own += counts[k].count * (value_[k] - mean) * (value_[k] - mean) / group.members;
   open = variance ? std::max(static_cast<double>(sums.spread) / total - own, 0.0) : 0;
-  const double centre = static_cast<double>(sums.reference) - static_cast<double>(sums.below) / total;
+  const double centre = static_cast<double>(sums.centre) / total;
   for (std::size_t k = 0; k < counts.size(); ++k) of_score_[static_cast<std::size_t>(counts[k].score)] = centre + value_[k];
-  if (floats_->squares()) shown.squares += times * static_cast<double>(sums.square) / total;
-  stages_->add(tiles, weight_.data(), static_cast<float>(times) / sums.total, weight_sum_.data());
+  if (floats_->squares()) shown.squares += group.times * static_cast<double>(sums.square) / total;
+  stages_->add(power_, tiles, likelihood_.data(), static_cast<float>(group.times) * (prior_scale / sums.total), ratio_.data());
   return true;
 }
 
@@ -169,29 +183,20 @@ PosteriorGroups::Shown PosteriorGroups::values(const StatePrior& prior, std::spa
                                                double* open, std::span<double> weights) {
   const std::size_t rollouts = seen.size() / static_cast<std::size_t>(groups);
   Shown shown;
-  set_prior(prior.probability());
-  std::fill(weight_sum_.begin(), weight_sum_.end(), 0.0f);
-  group_.clear(), count_.clear();
-  for (std::uint32_t g = 0; g < static_cast<std::uint32_t>(groups); ++g) {
-    group_.push_back(count(seen.subspan(g * rollouts, rollouts)));
-    group_.back().number = g;
-  }
-  std::sort(group_.begin(), group_.end(), [](const Group& a, const Group& b) { return a.hash != b.hash ? a.hash < b.hash : a.number < b.number; });
-  for (std::size_t first = 0, end = 0; first < group_.size(); first = end) {
-    while (end < group_.size() && same(group_[first], group_[end])) ++end;
-    const std::span<const int> of_group = seen.subspan(group_[first].number * rollouts, rollouts);
-    const int times = static_cast<int>(end - first);
+  stages_->set_prior(prior.probability(), prior_.data(), highest_prior_.data());
+  std::fill(ratio_.begin(), ratio_.end(), 0.0f);
+  find_different(seen, rollouts);
+  for (const Group& group : group_) {
     double variance_of_group = 0;
-    if (!in_float(group_[first], variance, times, variance_of_group, shown))
-      in_double(prior, of_group, variance, times, variance_of_group, weights, shown);
-    for (std::size_t g = first; g < end; ++g) {
-      const std::size_t at = group_[g].number * rollouts;
-      open[group_[g].number] = variance_of_group;
-      for (std::size_t i = at; i < at + rollouts; ++i)
+    if (!in_float(group, variance, variance_of_group, shown))
+      in_double(prior, seen.subspan(group.first * rollouts, rollouts), variance, group.times, variance_of_group, weights, shown);
+    for (std::size_t g = group.first; g < static_cast<std::size_t>(groups); g = next_[g]) {
+      open[g] = variance_of_group;
+      for (std::size_t i = g * rollouts; i < (g + 1) * rollouts; ++i)
         value[i] = seen[i] < 0 ? std::numeric_limits<double>::quiet_NaN() : of_score_[static_cast<std::size_t>(seen[i])];
     }
   }
-  for (std::size_t c = 0; c < weights.size(); ++c) weights[c] += static_cast<double>(weight_sum_[c]);
+  stages_->add_weights(prior.probability(), ratio_.data(), weights.data());
   return shown;
 }
 

@@ -1,12 +1,16 @@
 // Computes posterior scores of a batch of groups in float, for training. PosteriorGroup (posterior.hpp) defines them in double, and computes the
 // groups for which floats are too coarse.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <new>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "estimators/estimator.hpp"
 #include "estimators/posterior/float_stages.hpp"
 #include "estimators/posterior/posterior.hpp"
 
@@ -53,13 +57,23 @@ class FloatScores {
   LineFloats centre_;   ///< [tiles][16]
 };
 
+/// Least ratio L(c) / E = P(c | group) / P(c) that PosteriorGroups needs (FloatStages::weigh()). Nothing where floats do not suffice.
+/// A prior that follows moves from P(c) to P(c) (keep + (1 - keep) mean of the ratios). Smaller ratios are less than 2^-22 of that factor, however
+/// small P(c) is. Floats know no ratio below 2^-36, so keep must be larger. Rule `moments` asks for the weights of likely states alone.
+inline std::optional<float> least_ratio(const EstimatorConfig& config) {
+  const double kept = config.keep / (1 - config.keep), largest = std::numeric_limits<float>::max();
+  if (config.prior == PriorRule::moments) return std::numeric_limits<float>::max();
+  if (config.prior == PriorRule::fixed || kept < 0x1p-13) return {};
+  return static_cast<float>(std::min(0x1p-22 * kept, largest));
+}
+
 /// Computes posterior scores of batches of groups. Groups with the same scores are computed once.
 class PosteriorGroups {
  public:
-  PosteriorGroups(const PosteriorScores& scores, const FloatScores& floats);
+  /// `least_ratio`: that of the prior's rule.
+  PosteriorGroups(const PosteriorScores& scores, const FloatScores& floats, float least_ratio);
   /// What a batch shows of its prompts, for a prior that moves.
   struct Shown {
-
     double squares = 0;  ///< sum over groups of PosteriorGroup::mean_square(), for a model with moments
     int silent = 0;      ///< number of groups without scores, which `squares` leaves out
     int in_double = 0;   ///< number of different groups that floats were too coarse for
@@ -69,32 +83,39 @@ class PosteriorGroups {
   Shown values(const StatePrior& prior, std::span<const int> seen, int groups, bool variance, double* value, double* open, std::span<double> weights);
 
  private:
+  /// Groups with the same scores.
   struct Group {
     std::uint64_t hash;
-    std::uint32_t number, first, scores;  ///< its place in the batch, and of its counts in count_
-    int members;
+    std::size_t first, last;  ///< places in the batch; next_ leads from one to the next
+    int times;                ///< number of them
+    int members;              ///< with a score
+    std::size_t counts, scores;  ///< where its counts are in count_; number of different scores
   };
-  void set_prior(std::span<const double> probability);
   Group count(std::span<const int> seen);
   bool same(const Group& a, const Group& b) const;
-  bool in_float(const Group& group, bool variance, int times, double& open, Shown& shown);
+  void find_different(std::span<const int> seen, std::size_t rollouts);
+  bool in_float(const Group& group, bool variance, double& open, Shown& shown);
   void in_double(const StatePrior& prior, std::span<const int> seen, bool variance, int times, double& open, std::span<double> weights, Shown& shown);
   const PosteriorScores* scores_;
   const FloatScores* floats_;
   const FloatStages* stages_;
+  float least_ratio_;
   PosteriorGroup exact_;
   // of a batch
-  LineFloats prior_, highest_prior_, weight_sum_;
-  std::vector<Group> group_;
-  std::vector<ScoreCount> count_;  ///< of all groups
+  LineFloats prior_, highest_prior_;
+  LineFloats ratio_;  ///< [states] sum over its groups of P(c | group) / P(c)
+  std::vector<Group> group_;       ///< the different groups
+  std::vector<ScoreCount> count_;  ///< of all of them
+  std::vector<std::size_t> next_;  ///< [groups] place of the next group with the same scores; the number of groups for the last
+  std::vector<std::size_t> place_;  ///< hash table: 1 + index in group_; 0 = empty
   // of a group
   std::vector<int> times_;         ///< [scores] members with each score; zeros between groups
   std::vector<double> of_score_;   ///< [scores] values of the scores that the group has
   std::vector<FloatFactor> factor_;
   std::vector<FloatPower> power_;
-  LineFloats bound_, weight_, expected_, lanes_;
+  LineFloats bound_, likelihood_, expected_, lanes_;
   std::vector<double> value_;
-  std::vector<std::uint32_t> tile_;
+  std::vector<std::uint32_t> heavy_, light_;
 };
 
 }  // namespace odrpo

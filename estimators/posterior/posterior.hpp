@@ -30,8 +30,8 @@ class StatePrior {
  public:
   explicit StatePrior(std::span<const double> probability) { set(probability); }
   void set(std::span<const double> probability);
-  /// Moves the prior towards a batch: P(c) <- keep P(c) + (1 - keep) mean_weights[c], the mean over the batch's groups of P(c | group).
-  void follow(std::span<const double> mean_weights, double keep);
+  /// Moves the prior towards a batch: P(c) <- keep P(c) + (1 - keep) weights[c] / groups, weights[c] = the sum over its groups of P(c | group).
+  void follow(std::span<const double> weights, double keep, int groups = 1);
   std::span<const double> probability() const { return probability_; }
   /// Sets P(c) for prior = "moments" from new moments of the world, where prompts' centres are normal and their spreads log-normal.
   void set_moments(const PromptStates& states, const WorldMoments& moments);
@@ -61,7 +61,7 @@ class GroupPosterior {
   const StateStages* stages_;
   std::vector<double> weight_;        ///< [states] P(c | group)
   std::vector<double> tile_sum_;      ///< sums of the weights of 16 neighbouring states
-  std::vector<std::uint32_t> tiles_;  ///< indices of the tiles of 16 states whose sum of weights is not negligible
+  std::vector<std::uint32_t> tiles_;  ///< the tiles of 16 states over which sums go
   std::vector<double> sums_;          ///< working memory
 };
 

@@ -184,7 +184,8 @@ double posterior_seconds(const RunSpec& spec) {
     return groups * rollouts * (seconds_of_votes_state * states_of(belief) + seconds_of_response + seconds_of_vote * spec.votes);
   const bool floor = divides_by_deviation(spec.estimator.form) && !spec.estimator.floor;
   if (spec.estimator.prior == PriorRule::fixed) return floor ? groups * seconds_of_known_floor : 0;
-  const double of_state = rollouts > scores_in_float ? seconds_in_double : seconds_of_state + (floor ? seconds_of_spread : 0);
+  const bool in_double = rollouts > scores_in_float || !least_ratio(spec.estimator);
+  const double of_state = in_double ? seconds_in_double : seconds_of_state + (floor ? seconds_of_spread : 0);
   const double of_prior = seconds_of_prior + (belief.grid.moments ? seconds_of_moments : 0);
   return groups * (seconds_of_group + of_state * states_of(belief)) + spec.learn.steps * of_prior * states_of(belief);
 }

@@ -39,7 +39,8 @@ PosteriorBatch::PosteriorBatch(const EstimatorConfig& config, const PosteriorTab
       sum_(tables.prompts().size()),
       rollouts_(static_cast<std::size_t>(rollouts)) {
   if (tables.votes) vote_group_.emplace(*tables.votes);
-  else if (tables.model->floats && config.prior != PriorRule::fixed) groups_of_batch_.emplace(tables.model->scores, *tables.model->floats);
+  else if (const auto least = least_ratio(config); least && tables.model->floats)
+    groups_of_batch_.emplace(tables.model->scores, *tables.model->floats, *least);
   else group_.emplace(tables.model->scores);
   for (int score = 0; tables.model && score < 256; ++score) integer_number_.push_back(score == no_score ? -1 : tables.model->model.number_of(score));
   if (config_.prior == PriorRule::moments) prior_.set_moments(tables.prompts(), moments_);
@@ -54,8 +55,7 @@ bool PosteriorBatch::look_up(const std::uint8_t* score, int groups, float* out) 
 void PosteriorBatch::begin_batch() {
   if (groups_ == 0) return;
   if (config_.prior == PriorRule::following) {
-    for (double& s : sum_) s /= groups_;
-    prior_.follow(sum_, config_.keep);
+    prior_.follow(sum_, config_.keep, groups_);
   } else if (config_.prior == PriorRule::moments) {
     const double mean = seen_.mean / groups_;
     const auto towards = [&](double& old, double now) { old = config_.keep * old + (1 - config_.keep) * now; };
@@ -112,6 +112,7 @@ void PosteriorBatch::values(const T* score, int groups, double* value, double* f
       const std::span<double> of_group(value + static_cast<std::size_t>(g) * rollouts_, rollouts_);
       floor[g] = variance_ ? group_->values_and_variance(model.scores, prior_, seen, of_group) : 0;
       if (!variance_) group_->values(model.scores, prior_, seen, of_group);
+      add_group(group_->weights(), 0);
     }
   }
   for (int g = 0; g < groups; ++g) floor[g] = floor_squared(config_, floor[g]);

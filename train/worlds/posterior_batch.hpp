@@ -79,8 +79,8 @@ class PosteriorBatch {
   void add_moments(std::span<const double> weights, double square);
   PosteriorTables tables_;
   StatePrior prior_;
-  std::optional<PosteriorGroup> group_;  ///< for a fixed prior
-  std::optional<PosteriorGroups> groups_of_batch_;  ///< for one that moves
+  std::optional<PosteriorGroup> group_;  ///< for a fixed prior, and where floats do not suffice (least_ratio())
+  std::optional<PosteriorGroups> groups_of_batch_;  ///< for other priors
   std::optional<PosteriorVoteGroup> vote_group_;
   EstimatorConfig config_;
   bool variance_;  ///< the floor needs the posterior variance
