@@ -84,7 +84,7 @@ struct Commands {
     app.add_option("--color", colour, "of any command: colour of verdicts, stars and errors: auto (default: on a terminal without NO_COLOR), always or never")->type_name("WHEN");
     app.footer(
         "Start here:\n  odrpo-bench run quickstart    # a shipped suite, by its name; or a file\n\n"
-        "`odrpo-bench help COMMAND` explains a command; docs/commands.md lists exit codes.");
+        "`odrpo-bench help COMMAND` explains a command; docs/reference/commands.md lists flags and exit codes.");
 
     CLI::App* c = add("run", "train everything in the suite, write one result file, print the table",
                       "odrpo-bench run suites/quickstart.toml --set suite.seeds=3 -o mine.h5", [this] { return app::run(run, argv); });

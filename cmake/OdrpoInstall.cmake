@@ -12,9 +12,9 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/odrpoConfig.cmake.in $
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/odrpoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/cmake/odrpoConfig.cmake ${PROJECT_BINARY_DIR}/cmake/odrpoConfigVersion.cmake DESTINATION ${_package})
 
-# Headers, but for those that only our own sources can use: simd.hpp is for files compiled once per instruction set, random.hpp needs
+# Headers, but for those that only our own sources can use: simd.hpp, by_levels.hpp and by_sums.hpp are for files compiled once per instruction set, random.hpp needs
 # Random123, json.hpp nlohmann-json, and code for devices is in no installed library.
-set(_not_here PATTERN simd.hpp EXCLUDE PATTERN random.hpp EXCLUDE PATTERN sampled_judge.hpp EXCLUDE PATTERN json.hpp EXCLUDE PATTERN device EXCLUDE PATTERN system EXCLUDE)
+set(_not_here PATTERN simd.hpp EXCLUDE PATTERN by_levels.hpp EXCLUDE PATTERN by_sums.hpp EXCLUDE PATTERN random.hpp EXCLUDE PATTERN sampled_judge.hpp EXCLUDE PATTERN json.hpp EXCLUDE PATTERN device EXCLUDE PATTERN system EXCLUDE)
 if(NOT TARGET odrpo_agreement)
   list(APPEND _not_here PATTERN agreement.hpp EXCLUDE PATTERN exchangeability.hpp EXCLUDE PATTERN score_sums.hpp EXCLUDE PATTERN score_statistics.hpp EXCLUDE)
 endif()
