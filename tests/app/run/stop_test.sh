@@ -107,7 +107,7 @@ warm_steps = 20000
 steps = 40
 TOML
 : >start.h5  # an empty output holds nothing either
-"$program" run start.toml --set policy.p.warm_steps=0 --set learn.batch=64 --set learn.rollouts=64 --jobs 1 >out.txt 2>err.txt &
+"$program" run start.toml -o start.h5 --set policy.p.warm_steps=0 --set learn.batch=64 --set learn.rollouts=64 --jobs 1 >out.txt 2>err.txt &
 pid=$!
 until_there start.h5.work/lock
 kill -TERM "$pid"
@@ -132,7 +132,7 @@ for again in '' "continued supervised steps at step "; do
 done
 rm -rf start.h5.work
 # stopped after them: the folder holds the run half-way, and the second call goes on from there
-"$program" run start.toml --set policy.p.warm_steps=3 --set learn.steps=100000 --jobs 1 --checkpoint 0 >out.txt 2>err.txt &
+"$program" run start.toml -o start.h5 --set policy.p.warm_steps=3 --set learn.steps=100000 --jobs 1 --checkpoint 0 >out.txt 2>err.txt &
 pid=$!
 until_there 'start.h5.work/checkpoint-*'
 kill -TERM "$pid"
@@ -142,7 +142,7 @@ grep -q '0 of 1 run is saved in start.h5.work, 1 more half-way' err.txt || { fai
 
 # second Ctrl-C: 130 at once, and what was committed is still there
 rm -rf slow.h5 slow.h5.work
-"$program" run slow.toml --set learn.steps=2000000 --jobs 2 >out.txt 2>err.txt &
+"$program" run slow.toml -o slow.h5 --set learn.steps=2000000 --jobs 2 >out.txt 2>err.txt &
 pid=$!
 until_there slow.h5.work/lock
 kill -STOP "$pid"; kill -INT "$pid"; kill -CONT "$pid"; sleep 0.0
@@ -152,7 +152,7 @@ wait "$pid"; code=$?
 
 # --quiet: no acknowledgement
 rm -rf slow.h5 slow.h5.work
-"$program" run slow.toml --set learn.steps=2000000 --jobs 2 -q >out.txt 2>err.txt &
+"$program" run slow.toml -o slow.h5 --set learn.steps=2000000 --jobs 2 -q >out.txt 2>err.txt &
 pid=$!
 until_there slow.h5.work/lock
 kill -INT "$pid"
