@@ -54,12 +54,12 @@ call("merge", *eight[:4], *five, "one.h5", "-o", "d.h5", words=one)
 # kept rollouts are joined too; a part that keeps none is another suite's
 kept = ("--set", "record.rollouts=30", "--set", "learn.steps=40")
 call("run", "smoke.toml", "-q", "-o", "kept.h5", *kept)
-call("merge", *parts(3, *kept), "-o", "joined.h5", words="digest " + digest("kept.h5"))
+call("merge", *parts(3, *kept, name="smoke-rollouts=30-steps=40"), "-o", "joined.h5", words="digest " + digest("kept.h5"))
 shown = [call("export", name, "--what", "rollouts", "--only", "*/s0") for name in ("kept.h5", "joined.h5")]
 check(shown[0] == shown[1] and shown[0].count("\n") > 10_000, "rollouts of a merged file")
 call("run", "smoke.toml", "-q", "--set", "learn.steps=40", "--shard", "0/3", "-o", "keeps-none.h5")
-call("merge", "keeps-none.h5", *sorted(glob.glob("smoke.part-*-of-3.h5"))[1:], "-o", "no.h5", code=8)
-for name in glob.glob("smoke.part-*-of-3.h5"):
+call("merge", "keeps-none.h5", *sorted(glob.glob("smoke-rollouts=30-steps=40.part-*-of-3.h5"))[1:], "-o", "no.h5", code=8)
+for name in glob.glob("smoke-*.part-*-of-3.h5"):
     os.remove(name)
 
 # what a part says of itself
@@ -104,12 +104,12 @@ with slow_part("slow.h5") as slow:
     slow.send_signal(signal.SIGCONT)
     check(slow.wait() == 75, "stopped")
 told = call("merge", "slow.h5.work", "-o", "s.h5", code=7, words="are missing")
-check("--shard 0/2 -o slow.h5" in told and "--shard 1/2 -o smoke.part-1-of-2.h5" in told, told)
+check("--shard 0/2 -o slow.h5" in told and "--shard 1/2 -o smoke-steps=20000.part-1-of-2.h5" in told, told)
 check(f"--set learn.steps=20000 --only 'whole/*/linear/*'" in told, told)
 for line in told.splitlines():
     call(*[word.strip("'") for word in line.split()[1:]], "-q")
 call("run", "smoke.toml", "-q", "-o", "whole.h5", *long)
-call("merge", "slow.h5", "smoke.part-1-of-2.h5", "-o", "s.h5", words=digest("whole.h5"))
+call("merge", "slow.h5", "smoke-steps=20000.part-1-of-2.h5", "-o", "s.h5", words=digest("whole.h5"))
 
 # refused: other settings, other suites, what is no part, what is cut
 call("run", "smoke.toml", "-q", "--shard", "0/8", "-o", "set.h5", "--set", "learn.lr=0.31")
@@ -229,7 +229,7 @@ with slow_part("elsewhere/slow.h5") as slow:
     slow.send_signal(signal.SIGTERM)
 for name in ("elsewhere/slow.h5.work", "elsewhere/slow.h5.work/"):
     told = call("merge", name, "-o", "s2.h5", code=7, words="are missing")
-    check("--shard 0/2 -o elsewhere/slow.h5\n" in told and "--shard 1/2 -o elsewhere/smoke.part-1-of-2.h5" in told, told)
+    check("--shard 0/2 -o elsewhere/slow.h5\n" in told and "--shard 1/2 -o elsewhere/smoke-steps=20000.part-1-of-2.h5" in told, told)
 call("merge", "elsewhere/slow.h5.work", "-o", "elsewhere/slow.h5", "--force", code=5, words="is made of the part")
 
 # two merges at once, and locks of other machines
