@@ -12,7 +12,7 @@ fail() { echo "$1" >&2; exit 1; }  # a `!` before a command would hide its failu
 small() {
   local suite=$1
   shift
-  "$program" run "$root/suites/$suite.toml" -q "${@/#/--set=}" >/dev/null
+  "$program" run "$root/suites/$suite.toml" -q -o "${suite##*/}.h5" "${@/#/--set=}" >/dev/null
 }
 short=(learn.steps=60 record.every=20)
 for suite in results tuning; do small paper/$suite suite.seeds=12 "${short[@]}" env.small.prompts=256 env.large.prompts=256; done
