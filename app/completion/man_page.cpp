@@ -6,6 +6,7 @@
 
 #include "app/completion/command_text.hpp"
 #include "kernels/shared/exit_words.hpp"
+#include "kernels/shared/words.hpp"
 #include "kernels/system/text.hpp"
 
 namespace odrpo::app {

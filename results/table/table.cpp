@@ -15,6 +15,7 @@
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
 #include "kernels/system/fail.hpp"
+#include "kernels/system/text.hpp"
 #include "results/table/cells.hpp"
 #include "results/table/dimensions.hpp"
 #include "results/table/table_spec.hpp"
