@@ -187,7 +187,7 @@ Figure forest_figure(const TableModel& table, std::span<const SeriesStyle> style
       const bool by_column = !values && table.columns.size() > 1, one_row = by_column && compared.size() == 1;
       if (one_row) add_item(panel.title, series_name(table, compared[0]));
       for (std::size_t c = 0; c < table.columns.size(); ++c) {
-        const std::string column = number_of(table.columns[c]) ? table.spec.columns + "=" + table.columns[c] : table.columns[c];
+        const std::string column = entry_text(table, table.spec.columns, table.columns[c]);
         bool headed = !by_column || one_row;
         for (const std::size_t r : compared) {
           if (!is_compared(r, c)) continue;
@@ -250,8 +250,7 @@ std::string quantity_text(const TableValue& value) {
 }
 
 std::string series_name(const TableModel& table, std::size_t row) {
-  const std::string name = row_text(table, row);
-  return number_of(name) ? table.spec.rows + "=" + name : name;
+  return table.spec.rows == values_dimension ? row_text(table, row) : entry_text(table, table.spec.rows, table.rows[row]);
 }
 
 std::string tables_caption(std::span<const TableModel> tables, const char* what) {

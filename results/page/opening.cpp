@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "kernels/system/text.hpp"
 #include "results/page/html_page.hpp"
 #include "results/page/html_text.hpp"
-#include "results/scores/csv.hpp"
 #include "results/table/render/cell_texts.hpp"
 
 namespace odrpo::page {
@@ -16,16 +16,11 @@ namespace {
 
 constexpr std::size_t most_names = 3;  // names in the sentence; more are counted
 
-std::string counted(std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
-
 /// "a", "a and b", "a, b and c".
 std::string list_of(const std::vector<std::string>& names) {
   if (names.size() < 2) return joined(names);
   return joined(std::vector<std::string>(names.begin(), names.end() - 1)) + " and " + names.back();
 }
-
-/// "votes=8" for a number, otherwise the name itself.
-std::string named(const std::string& dimension, const std::string& name) { return number_of(name) ? dimension + "=" + name : name; }
 
 /// A cell that competes, its name, and its place in the grid of its block.
 struct Competitor {
@@ -48,7 +43,7 @@ std::vector<std::vector<Competitor>> contests_of(const TableModel& table) {
         if (cell.of != 0 || cell.n == 0) continue;
         const std::vector<std::string>& texts = grid.body[r][c];
         const std::string& centre = texts[0];
-        here[by_row ? r : c].push_back({&cell, by_row ? named(table.spec.columns, table.columns[c]) : named(table.spec.rows, row_text(table, r)),
+        here[by_row ? r : c].push_back({&cell, by_row ? entry_text(table, table.spec.columns, table.columns[c]) : entry_text(table, table.spec.rows, table.rows[r]),
                                   centre.substr(0, std::min(centre.find(" @"), centre.find(" (n="))),
                                         texts.size() > 1 ? texts[1] : ""});
       }
@@ -93,7 +88,7 @@ std::string one_contest(const TableModel& table, const std::vector<Competitor>& 
   const std::string from = among > 1 ? fmt::format(", and a test cannot tell {} from it", counted(static_cast<std::size_t>(among - 1), "other")) : "";
   std::string out = fmt::format("{} has the best {}, {}{}", best.name, statistic_of(value), number, from);
   if (!compares) return out;
-  const std::string baseline = named(table.spec.rows, std::string(table.spec.baseline_of(best.cell->row)));
+  const std::string baseline = entry_text(table, table.spec.rows, std::string(table.spec.baseline_of(best.cell->row)));
   if (table.spec.is_baseline(best.cell->row)) return out + "; it is the baseline, and " + differences_text(table);
   if (baseline.empty() || best.cell->comparison.difference.n == 0) return out;
   const bool significant = is_significant(best.cell->comparison, table.spec);
@@ -111,7 +106,7 @@ std::string several_contests(const TableModel& table, const std::vector<std::vec
   std::vector<std::string> winners;
   const bool by_row = table.spec.rows == values_dimension;
   for (const std::string& entry : by_row ? table.columns : table.rows)
-    if (const std::string name = named(by_row ? table.spec.columns : table.spec.rows, entry); wins.contains(name) && wins[name] == most) winners.push_back(name);
+    if (const std::string name = entry_text(table, by_row ? table.spec.columns : table.spec.rows, entry); wins.contains(name) && wins[name] == most) winners.push_back(name);
   const std::string who = winners.size() > most_names ? fmt::format("{} of {} {}s each", winners.size(), (by_row ? table.columns : table.rows).size(), by_row ? "column" : "row") : list_of(winners) + (winners.size() > 1 ? " each" : "");
   const char* line = by_row ? "row" : "column";
   std::string out = fmt::format("{} {} the best {}, or one that a test cannot tell from it, in {} of {}{}", who, winners.size() > 1 ? "have" : "has", statistic_of(table.values[0]),

@@ -168,6 +168,10 @@ std::string label_or(const TableModel& table, const std::string& dimension, cons
   return plain;
 }
 
+std::string entry_text(const TableModel& table, const std::string& dimension, const std::string& value) {
+  return label_or(table, dimension, value, number_of(value) ? dimension + "=" + value : value);
+}
+
 std::string table_title(const TableModel& table) {
   return fmt::format("suite {}{}{}", table.suite, table.digest.empty() ? "" : ", digest " + table.digest,
                      table.values.size() == 1 ? ": " + value_text(table.values[0]) : "");
@@ -189,7 +193,7 @@ std::string best_sentence(const TableModel& table) {
 std::string baseline_text(const TableModel& table) {
   if (table.spec.groups.size() > 1) return "baseline";
   const std::string& name = table.spec.groups.empty() ? table.spec.baseline : table.spec.groups.front().baseline;
-  return label_or(table, table.spec.rows, name, number_of(name) ? table.spec.rows + "=" + name : name);
+  return entry_text(table, table.spec.rows, name);
 }
 
 std::vector<std::string> comparison_headings(const TableModel& table, std::size_t value) {

@@ -37,6 +37,8 @@ Grid grid_of(const TableModel& table, const TableBlock& block, const NumberStyle
 
 /// The label of a dimension's value, of the names "AXIS=VALUE" and "VALUE"; without a label `plain`.
 std::string label_or(const TableModel& table, const std::string& dimension, const std::string& value, std::string plain);
+/// The name of a dimension's value where nothing else names the dimension: its label, "grpo", or "votes=8" for a number.
+std::string entry_text(const TableModel& table, const std::string& dimension, const std::string& value);
 /// Returns a row's name as printed: its label, "grpo", or "grounding [%]" if rows are values.
 std::string row_text(const TableModel& table, std::size_t row);
 /// Returns "rater=mixed, policy=linear": dimensions in which this block differs from others. With `constant`: those that all blocks share.

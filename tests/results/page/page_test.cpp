@@ -101,6 +101,11 @@ TEST_CASE("a page opens with the result in one sentence") {
         "shown (+5.0 ± 0.0).");
   CHECK(opening(some_runs({0.1, 1}), {.baseline = "maxrl", .best = {"lr"}}) ==
         "odrpo-gini(maxrl) has the best mean gain [%], or one that a test cannot tell from it, in 2 of 2 columns; no difference from maxrl is tested.");
+  CHECK(opening(some_runs({0.1, 1}), {.baseline = "maxrl", .best = {"lr"}, .labels = {{"odrpo-gini(maxrl)", "ODRPO Gini"}, {"maxrl", "MaxRL"}}}) ==
+        "ODRPO Gini has the best mean gain [%], or one that a test cannot tell from it, in 2 of 2 columns; no difference from MaxRL is tested.");
+  CHECK(opening(rows, {.rows = "votes", .columns = "estimator", .baseline = "1", .labels = {{"votes=8", "8 votes"}, {"votes=1", "one vote"}}}) ==
+        "8 votes has the best mean gain [%], 77.0 ± 5.0 (n = 3 seeds), and a test cannot tell 1 other from it; no significant difference from one vote is "
+        "shown (+5.0 ± 0.0).");
   std::vector<RunRecord> alone(one.begin(), one.begin() + 3);
   CHECK(opening(alone, {}) == "maxrl has the mean gain [%] 72.0 ± 5.0 (n = 3 seeds).");
   CHECK(page::opening_sentence(HtmlPage{}) == "No run has brought a number.");
