@@ -13,6 +13,7 @@
 #include "app/rollouts/rollout_report.hpp"
 #include "app/run/shipped_suites.hpp"
 #include "app/theory/command.hpp"
+#include "config/catalogue/describe.hpp"
 #include "config/spec.hpp"
 #include "config/write/field_list.hpp"
 #include "estimators/conformance/score_batches.hpp"
@@ -118,14 +119,13 @@ Words settings(std::string_view key) {
   if (key.ends_with('+')) key.remove_suffix(1);
   Words out;
   for (const Listing& part : vocabulary())
-    for (const std::string_view section : {"suite", "grid", "learn", "record", "table", "gate", "limits"})
-      if (part.name == section)
-        for (const FieldInfo& field : part.keys) {
-          const std::string name = part.name + '.' + field.key;
-          if (key.empty()) out.push_back({name + '=', field.meaning()});
-          else if (same_word(name, key))
-            for (const Choice& choice : field.words) out.push_back({std::string(choice.word), std::string(choice.help)});
-        }
+    if (part.name != label_section && std::find(std::begin(sections), std::end(sections), part.name) != std::end(sections))
+      for (const FieldInfo& field : part.keys) {
+        const std::string name = part.name + '.' + field.key;
+        if (key.empty()) out.push_back({name + '=', field.meaning()});
+        else if (same_word(name, key))
+          for (const Choice& choice : field.words) out.push_back({std::string(choice.word), std::string(choice.help)});
+      }
   return out;
 }
 
@@ -252,7 +252,7 @@ void add_values(Candidates& out, const CommandText& command, const OptionText& o
 
 Words names_of(const std::vector<CommandText>& commands) {
   Words out;
-  for (const CommandText& c : commands) out.push_back({c.name.substr(c.name.rfind(' ') + 1), c.help});
+  for (const CommandText& c : commands) out.push_back({c.last_word(), c.help});
   return out;
 }
 

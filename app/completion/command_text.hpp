@@ -14,6 +14,7 @@ struct OptionText {
   std::string help;
   std::vector<std::string> words;  ///< all values that the parser allows; empty = it does not know them
   bool required = false, several = false;  ///< several: an argument that may be given more than once
+  std::string with_value() const { return name + (name.empty() || value.empty() ? "" : " ") + value; }  ///< "-o,--output FILE.h5"
 };
 
 /// A command, or the program with all its commands.
@@ -23,6 +24,7 @@ struct CommandText {
   std::string footer;  ///< below the flags, in help: examples are the lines that begin with two blanks
   std::vector<OptionText> arguments, flags;
   std::vector<CommandText> commands;
+  std::string last_word() const { return name.substr(name.rfind(' ') + 1); }  ///< "fit"
 };
 
 /// A word that may stand at the cursor, and one line about it.
@@ -48,6 +50,8 @@ struct CompletionOptions {
 int completion(const CompletionOptions& options, const CommandText& program);
 std::vector<std::string_view> completion_words();
 
+/// The name of a command's man page: "odrpo-bench-judge-fit".
+std::string page_name(std::string command);
 /// The man page of a command, in roff; `date` as 2026-11-29.
 std::string man_page(const CommandText& command, std::string_view date);
 

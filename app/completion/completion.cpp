@@ -119,10 +119,7 @@ std::string day_of_pages() {
 }
 
 void write_man_pages(const CommandText& command, const std::filesystem::path& folder, const std::string& day) {
-  std::string name = command.name;
-  for (char& c : name)
-    if (c == ' ') c = '-';
-  write_output(folder / (name + ".1"), man_page(command, day));
+  write_output(folder / (page_name(command.name) + ".1"), man_page(command, day));
   for (const CommandText& below : command.commands) write_man_pages(below, folder, day);
 }
 

@@ -1,6 +1,7 @@
 // Writes the description of a command as a man page in roff.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -26,12 +27,6 @@ std::string roff(std::string_view text) {
   return out;
 }
 
-std::string page_name(std::string name) {
-  for (char& c : name)
-    if (c == ' ') c = '-';
-  return name;
-}
-
 /// A paragraph whose first line hangs: a name, and what it means.
 std::string item(const std::string& name, const std::string& value, std::string_view meaning) {
   std::string names;
@@ -50,13 +45,18 @@ std::string footer_lines(const CommandText& command, bool examples) {
 
 }  // namespace
 
+std::string page_name(std::string command) {
+  std::replace(command.begin(), command.end(), ' ', '-');
+  return command;
+}
+
 std::string man_page(const CommandText& command, std::string_view date) {
   const std::string title = page_name(command.name), program = command.name.substr(0, command.name.find(' '));
   std::string out = fmt::format(".TH {} 1 {} {}\n.SH NAME\n{} \\- {}\n", roff(title), date, program, roff(title), roff(command.help));
   out += fmt::format(".SH SYNOPSIS\n\\fB{}\\fR{}\n", roff(command.name), roff(command.usage.substr(command.name.size())));
   out += ".SH DESCRIPTION\n" + roff(command.help) + ".\n" + footer_lines(command, false);
   if (!command.commands.empty()) out += ".SH COMMANDS\n";
-  for (const CommandText& below : command.commands) out += item(below.name.substr(command.name.size() + 1), "", below.help);
+  for (const CommandText& below : command.commands) out += item(below.last_word(), "", below.help);
   out += ".SH OPTIONS\n";
   for (const auto* options : {&command.arguments, &command.flags})
     for (const OptionText& o : *options) out += item(o.name, o.value, o.help);

@@ -38,7 +38,7 @@ OptionText option_text(const CLI::Option& option) {
 /// Names and value of options, "-o,--output FILE.h5", and what they do.
 Rows option_rows(const std::vector<OptionText>& options) {
   Rows rows;
-  for (const OptionText& o : options) rows.push_back({o.name + (o.name.empty() || o.value.empty() ? "" : " ") + o.value, o.help});
+  for (const OptionText& o : options) rows.push_back({o.with_value(), o.help});
   return rows;
 }
 
@@ -90,11 +90,11 @@ CommandText command_text(const CLI::App& app) {
 std::string HelpPage::make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const {
   const CommandText command = command_text(*app);
   Rows commands;
-  for (const CLI::App* below : app->get_subcommands([](const CLI::App*) { return true; })) commands.push_back({below->get_name(), below->get_description()});
+  for (const CommandText& below : command.commands) commands.push_back({below.last_word(), below.help});
 
   std::string out = paragraph(command.help, 0) + '\n' + paragraph("Usage: " + command.usage, 0, 4);
   out += section("Arguments", option_rows(command.arguments)) + section("Options", option_rows(command.flags)) + section("Commands", commands);
-  for (const std::string& line : lines_of('\n' + app->get_footer()))
+  for (const std::string& line : lines_of('\n' + command.footer))
     out += !line.starts_with("  ") ? (line.empty() ? "\n" : paragraph(line, 0)) : columns_of(line) <= page_width() ? line + '\n' : command_lines(line, page_width());
   return out;
 }

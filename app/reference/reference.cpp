@@ -215,7 +215,7 @@ void add_command(std::string& text, const CommandText& command) {
   text += fmt::format("\n## {}\n\n{}\n\n```\n{}\n```\n", command.name.substr(command.name.find(' ') + 1), command.help, command.usage);
   if (!command.arguments.empty() || !command.flags.empty()) text += header({"flag", "meaning"});
   for (const auto* options : {&command.arguments, &command.flags})
-    for (const OptionText& o : *options) text += row({code_text(o.name + (o.name.empty() || o.value.empty() ? "" : " ") + o.value), o.help});
+    for (const OptionText& o : *options) text += row({code_text(o.with_value()), o.help});
   std::string examples;
   for (const std::string& line : lines_of(command.footer))
     if (line.starts_with("  ")) examples += line.substr(2) + '\n';

@@ -356,7 +356,7 @@ std::string suite_schema() {
   add(GateConfig{}, false);
   add(LimitsConfig{}, false);
   sections[std::string(label_section)] = {{"description", title(label_section)}, {"type", "object"},
-                                          {"additionalProperties", {{"type", "string"}, {"minLength", 1}, {"maxLength", 60}}}};
+                                          {"additionalProperties", {{"type", "string"}, {"minLength", 1}, {"maxLength", longest_label}}}};
   for (const char* dimension : {"rows", "columns"}) sections["table"]["properties"][dimension]["minLength"] = 1;
   schema["definitions"]["noise"] = noise_schema();
   return schema.dump(1) + "\n";

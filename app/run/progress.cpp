@@ -2,7 +2,6 @@
 #include "app/run/progress.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "kernels/system/host.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
 #include "train/run_settings.hpp"
@@ -19,17 +19,6 @@
 namespace odrpo::app {
 namespace {
 
-bool set(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value && *value;
-}
-
-int terminal_width() {
-  winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return 80;
-}
-
 /// "making 2 worlds (34 %)", with the share of steps done where the steps of worlds are counted; empty where no world is being made.
 std::string worlds_text(const Work& work) {
   if (work.worlds_in_making == 0) return "";
@@ -37,11 +26,18 @@ std::string worlds_text(const Work& work) {
   return fmt::format("making {}{}", counted(work.worlds_in_making, "world"), share);
 }
 
-/// "  310 steps/s" of this call; empty before a second has passed.
+/// "310 steps/s" of this call; empty before a second has passed.
 std::string speed_text(const Tally& tally) {
   if (tally.elapsed < 1 || tally.work.steps_trained == 0) return "";
-  return fmt::format("  {} steps/s", count_text(std::max(1.0, std::round(static_cast<double>(tally.work.steps_trained) / tally.elapsed))));
+  return fmt::format("{} steps/s", count_text(std::max(1.0, std::round(static_cast<double>(tally.work.steps_trained) / tally.elapsed))));
 }
+
+/// "evaluating 2 runs"; empty if none is being evaluated.
+std::string evaluating_text(const Work& work) {
+  return work.evaluations > 0 ? "evaluating " + runs_text(static_cast<std::size_t>(work.evaluations)) : "";
+}
+
+std::string between(const char* blanks, const std::string& text) { return text.empty() ? "" : blanks + text; }
 
 void draw(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
@@ -54,7 +50,7 @@ ProgressStyle progress_style(bool quiet) {
   ProgressStyle style;
   style.show = !quiet;
   const char* term = std::getenv("TERM");
-  style.bar = isatty(STDERR_FILENO) && term && std::string_view(term) != "dumb" && !set("CI");
+  style.bar = isatty(STDERR_FILENO) && term && std::string_view(term) != "dumb" && !is_set("CI");
   style.colour = style.bar && coloured(stderr);
   return style;
 }
@@ -75,7 +71,7 @@ std::string bar_text(const Tally& tally, int width) {
   const std::string worlds = worlds_text(tally.work);
   const std::string runs = fmt::format("{}/{}", tally.resumed + tally.trained, runs_text(tally.total)),
                     steps = fmt::format("  {}/{} step{}", count_text(steps_done), count_text(steps_total), steps_total == 1 ? "" : "s"),
-                    speed = speed_text(tally), evaluating = tally.work.evaluations > 0 ? "  evaluating " + runs_text(static_cast<std::size_t>(tally.work.evaluations)) : "",
+                    speed = between("  ", speed_text(tally)), evaluating = between("  ", evaluating_text(tally.work)),
                     making = worlds.empty() || (left >= 0 && tally.work.world_steps_total == 0) ? "" : "  " + worlds,
                     rest = making + (left >= 0 ? "  ETA " + duration_text(left) : "") +
                            (tally.failed > 0 ? fmt::format("  {} failed", count_text(static_cast<double>(tally.failed))) : "");
@@ -97,11 +93,12 @@ std::string bar_text(const Tally& tally, int width) {
 std::string plain_text(const Tally& tally) {
   const double left = seconds_to_go(tally.work, tally.elapsed);
   const std::string worlds = tally.work.world_steps_total > 0 ? worlds_text(tally.work) + ", " : "";
-  const std::string evaluating = tally.work.evaluations > 0 ? "evaluating " + runs_text(static_cast<std::size_t>(tally.work.evaluations)) + ", " : "";
-  const std::string speed = speed_text(tally), at = speed.empty() ? "" : speed.substr(2) + ", ";
-  return fmt::format("{} of {} and {} of {} step{} done, {}{}{}{} left{}", tally.resumed + tally.trained, runs_text(tally.total),
+  std::string now;  // speed and evaluations
+  for (const std::string& text : {speed_text(tally), evaluating_text(tally.work)})
+    if (!text.empty()) now += text + ", ";
+  return fmt::format("{} of {} and {} of {} step{} done, {}{}{} left{}", tally.resumed + tally.trained, runs_text(tally.total),
                      count_text(static_cast<double>(tally.work.steps_done)), count_text(static_cast<double>(tally.work.steps_total)),
-                     tally.work.steps_total == 1 ? "" : "s", at, evaluating, worlds, left >= 0 ? "about " + duration_text(left) : "unknown time",
+                     tally.work.steps_total == 1 ? "" : "s", now, worlds, left >= 0 ? "about " + duration_text(left) : "unknown time",
                      tally.failed > 0 ? fmt::format(", {} failed", count_text(static_cast<double>(tally.failed))) : "");
 }
 
@@ -123,7 +120,8 @@ void ProgressBar::show(const Tally& tally) {
   }
   if (drawn_ && since < 0.1) return;
   last_ = now, drawn_ = true;
-  const std::string text = bar_text(tally, terminal_width());
+  const std::size_t columns = terminal_columns(STDERR_FILENO);
+  const std::string text = bar_text(tally, columns > 0 ? static_cast<int>(columns) : 80);
   draw(style_.colour ? fmt::format("\r\x1b[36m{}\x1b[0m\x1b[K", text) : fmt::format("\r{}\x1b[K", text));
 }
 

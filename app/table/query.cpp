@@ -302,15 +302,15 @@ TableModel query_curve(const ResultFile& file, const TableQuery& q, const std::s
   const std::string stored = is_gain(name) ? curve_name(CurveId::quality) : name;
   const ReadLimits limits = read_limits(q.max_seconds, q.max_memory);
   const std::vector<std::uint32_t> runs = runs_behind(table);
-  if (file.sources.empty()) return curve_table(table, is_gain(name) ? gain(file) : described(name), read_curve(q.path(), stored, runs, file.digest, limits), most_steps);
+  const std::vector<ResultFile::Source> sources = file.sources.empty() ? std::vector<ResultFile::Source>{{"", file.digest, file.runs}} : file.sources;
   std::vector<RunCurve> curves;
-  std::uint32_t first = 0;  // row of the joined file's first run
-  for (std::size_t f = 0; f < file.sources.size(); ++f) {
-    const auto end = first + static_cast<std::uint32_t>(file.sources[f].runs);
+  std::uint32_t first = 0;  // row of the source's first run
+  for (std::size_t f = 0; f < sources.size(); ++f) {
+    const auto end = first + static_cast<std::uint32_t>(sources[f].runs);
     std::vector<std::uint32_t> own;
     for (const std::uint32_t run : runs)
       if (run >= first && run < end) own.push_back(run - first);
-    for (RunCurve& curve : read_curve(q.paths[f], stored, own, file.sources[f].digest, limits)) {
+    for (RunCurve& curve : read_curve(q.paths[f], stored, own, sources[f].digest, limits)) {
       curve.run += first;
       curves.push_back(std::move(curve));
     }

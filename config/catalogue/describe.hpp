@@ -174,6 +174,7 @@ constexpr std::string_view section_of<LimitsConfig>() {
 
 /// The section whose keys are names of the grid, and whose values are their labels.
 inline constexpr std::string_view label_section = "label";
+inline constexpr std::size_t longest_label = 60;  ///< characters
 
 /// All sections, in the order that messages and lists have.
 inline constexpr std::string_view sections[] = {section_of<SuiteHead>(),   section_of<GridConfig>(),   section_of<EnvConfig>(),

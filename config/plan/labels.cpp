@@ -13,8 +13,6 @@
 namespace odrpo {
 namespace {
 
-constexpr std::size_t longest_label = 60;
-
 /// Every name that a label may have: those of the grid's variants, and AXIS=VALUE of every axis and of votes.
 std::vector<std::string> labelled_names(const Plan& plan, const std::vector<const GridAxis*>& axes) {
   std::vector<std::string> names;

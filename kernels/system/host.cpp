@@ -5,6 +5,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 
 #include "kernels/isa.hpp"
@@ -46,6 +47,11 @@ HostFacts host_facts() {
 std::string process_space() {
   char space[64] = {};
   return ::readlink("/proc/self/ns/pid", space, sizeof space - 1) > 0 ? space : "";
+}
+
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
 }
 
 int jobs_or_cores(int jobs) { return jobs > 0 ? jobs : usable_cores(); }

@@ -12,6 +12,8 @@ struct HostFacts {
 HostFacts host_facts();
 /// The process namespace of this process, "" if unknown. With it, process numbers are unique even if containers share a host's name.
 std::string process_space();
+/// True if an environment variable has a value that is not empty.
+bool is_set(const char* variable);
 /// The value of --jobs if it is above 0, else the number of cores that this process may use.
 int jobs_or_cores(int jobs);
 

@@ -16,37 +16,26 @@
 
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/host.hpp"
 #include "kernels/system/text.hpp"
 
 namespace odrpo {
 
 namespace {
 
-constexpr std::size_t no_width = ~std::size_t{0};
+constexpr std::size_t least_columns = 40;  // a narrower terminal breaks lines itself
 constexpr std::string_view red = "\x1b[1;31m", green = "\x1b[32m", yellow = "\x1b[33m", plain = "\x1b[0m";
-
-/// Columns of the terminal of a descriptor, at least 40; no_width if it is no terminal.
-std::size_t terminal_width(int descriptor) {
-  winsize size{};
-  if (isatty(descriptor) == 0 || ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return no_width;
-  return std::max<std::size_t>(size.ws_col, 40);
-}
 
 ColourUse& colour_use() {
   static ColourUse use = ColourUse::automatic;
   return use;
 }
 
-bool is_set(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value != nullptr && *value != '\0';
-}
-
 std::string in_colour(std::string_view text, std::string_view colour) { return std::string(colour).append(text).append(plain); }
 
 /// Writes the lines of a message to stderr: broken for a terminal, with the words "error:" and "note:" in colour.
 void write_message(std::string_view text) {
-  const std::size_t width = terminal_width(STDERR_FILENO);
+  const std::size_t columns = terminal_columns(STDERR_FILENO), width = std::max(columns, least_columns);
   const bool colour = coloured(stderr);
   std::string out;
   while (!text.empty()) {
@@ -54,7 +43,7 @@ void write_message(std::string_view text) {
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     const bool quoted = line.starts_with(' ');
     std::string lines(line);
-    if (width != no_width && !quoted && columns_of(line) > width) lines = joined(broken(line, width - 2), {}, "\n  ");
+    if (columns > 0 && !quoted && columns_of(line) > width) lines = joined(broken(line, width - 2), {}, "\n  ");
     if (colour)
       for (const std::string_view word : {"error:", "failed:", "note:"})
         if (const std::size_t at = lines.find(word); !quoted && (at == 0 || (at != std::string::npos && word == "error:" && lines[at - 1] == ' '))) {
@@ -75,9 +64,14 @@ void print_error(std::string_view message) {
 
 void print_note(std::string_view text) { write_message(printable_line(text)); }
 
+std::size_t terminal_columns(int descriptor) {
+  winsize size{};
+  return isatty(descriptor) != 0 && ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 std::size_t stdout_width() {
-  const std::size_t width = terminal_width(STDOUT_FILENO);
-  return width == no_width ? 80 : width;
+  const std::size_t columns = terminal_columns(STDOUT_FILENO);
+  return columns == 0 ? 80 : std::max(columns, least_columns);
 }
 
 void use_colour(ColourUse use) { colour_use() = use; }

@@ -17,6 +17,8 @@ void print_error(std::string_view message);
 /// Prints one line on stderr; line ends and control characters in `text` are escaped. Ignores write errors.
 void print_note(std::string_view text);
 
+/// How many columns the terminal of a descriptor has; 0 if it is no terminal.
+std::size_t terminal_columns(int descriptor);
 /// How many columns the terminal of stdout has, at least 40; 80 if stdout is no terminal.
 std::size_t stdout_width();
 

@@ -98,11 +98,15 @@ Figure histogram_figure(const TableModel& table, std::span<const SeriesStyle> st
       figure.panels.push_back(std::move(panel));
     }
   check_panels(figure);
+  if (const double most = highest_ridge(figure); most > 0) figure.caption += fmt::format("; heights: runs in a bin, {:.0f} at most", most);
+  return figure;
+}
+
+double highest_ridge(const Figure& figure) {
   double most = 0;
   for (const FigurePanel& panel : figure.panels)
     if (panel.kind == PanelKind::ridges) most = std::max(most, range_of_y(panel).to);
-  if (most > 0) figure.caption += fmt::format("; heights: runs in a bin, {:.0f} at most", most);
-  return figure;
+  return most;
 }
 
 std::vector<FigurePoint> ridge_outline(const std::vector<FigurePoint>& steps, std::size_t row, double most) {

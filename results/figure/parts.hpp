@@ -104,6 +104,9 @@ std::string series_name(const TableModel& table, std::size_t row);
 /// True if the line of a forest is a heading: no series has a point there.
 bool is_heading(const FigurePanel& panel, std::size_t line);
 
+/// The largest count of all ridges of a figure, by which their heights compare; 0 without ridges.
+double highest_ridge(const Figure& figure);
+
 /// The outline of one series of PanelKind::ridges: y = row + 0.4 where a count is 0, row - 0.45 where it is `most`, with two points at each step.
 std::vector<FigurePoint> ridge_outline(const std::vector<FigurePoint>& steps, std::size_t row, double most);
 

@@ -291,9 +291,7 @@ class Script {
   }
 
   std::string ridges(const FigurePanel& panel, const PanelPlace& place) {
-    double most = 0;  // of all panels, so that their heights compare
-    for (const FigurePanel& other : figure_.panels)
-      if (other.kind == PanelKind::ridges) most = std::max(most, range_of_y(other).to);
+    const double most = highest_ridge(figure_);
     const std::string out = names("y", panel.y_names, place.name_columns, place.wrapped_names) +
                             fmt::format("set border 1\nset ytics scale 0\nset yrange [{}:-0.6]\n", static_cast<double>(panel.y_names.size()) - 0.5);
     std::string plots;
