@@ -176,6 +176,16 @@ ODRPO_HD f32x8 max_rows(f32x8 rows[8]) {
   return max(max(max(rows[0], rows[4]), max(rows[2], rows[6])), max(max(rows[1], rows[5]), max(rows[3], rows[7])));
 }
 
+/// Returns bits: bit l says whether the comparison is true in lane l.
+ODRPO_HD unsigned lanes_true(i32x8 mask) {
+#if defined(__AVX2__)
+  return static_cast<unsigned>(_mm256_movemask_ps((__m256)mask));
+#else
+  unsigned bits = 0;
+  for (unsigned l = 0; l < 8; ++l) bits |= static_cast<unsigned>(mask[l] & 1) << l;
+  return bits;
+#endif
+}
 /// Returns in how many lanes a comparison is true.
 ODRPO_HD int count_true(i32x8 mask) {
 #if defined(__AVX2__)
