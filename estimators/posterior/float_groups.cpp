@@ -13,7 +13,7 @@ extern const FloatStages float_table;
 namespace avx2 {
 extern const FloatStages float_table;
 }
-const FloatStages& float_stages(Isa isa) { return isa == Isa::avx2 ? avx2::float_table : portable::float_table; }
+const FloatStages& float_stages(Isa isa) { return isa == Isa::portable ? portable::float_table : avx2::float_table; }
 
 namespace {
 

@@ -83,7 +83,7 @@ extern const StateStages state_table;
 namespace avx2 {
 extern const StateStages state_table;
 }
-const StateStages& state_stages(Isa isa) { return isa == Isa::avx2 ? avx2::state_table : portable::state_table; }
+const StateStages& state_stages(Isa isa) { return isa == Isa::portable ? portable::state_table : avx2::state_table; }
 
 namespace {
 
