@@ -54,7 +54,7 @@ ProductEngine best_engine(Isa isa) {
   if (have_blas) return ProductEngine::blas;
   if (isa == Isa::portable) return ProductEngine::portable;
   for (ProductEngine engine : {ProductEngine::avx512, ProductEngine::avx2})
-    if (has_engine(engine)) return engine;
+    if (has_engine(engine) && !(engine == ProductEngine::avx512 && isa == Isa::avx2)) return engine;
   return ProductEngine::portable;
 }
 

@@ -41,7 +41,8 @@ DeviceFacts facts_of(int index, bool open) {
   if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, nothing);
   d.free_bytes = static_cast<double>(free);
   if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorUnsupportedPtxVersion)
-    d.trouble = "this program has no code for its compute capability, " + std::to_string(d.major) + "." + std::to_string(d.minor);
+    d.trouble = "this program has no code for its compute capability, " + std::to_string(d.major) + "." + std::to_string(d.minor) +
+                " (the preset gpu-carry has code for 8.0 and later)";
   else if (error != cudaSuccess) d.trouble = reason(error);
   return d;
 }

@@ -235,9 +235,9 @@ if section sanitizer; then
   sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
   if [[ -n $sanitizer ]]; then
     for tool in memcheck racecheck; do
-      step "compute-sanitizer $tool" "$tool.log" 20 carried "$sanitizer" --tool "$tool" --error-exitcode 9 "$folder/test_gpu" '[brief]'
+      step "compute-sanitizer $tool" "$tool.log" 20 limited "$sanitizer" --target-processes all --tool "$tool" --error-exitcode 9 env LD_LIBRARY_PATH="$(libraries "$folder")" "$folder/test_gpu" '[brief]'
       [[ -x $folder/test_gpu_batched ]] &&
-        step "compute-sanitizer $tool, whole runs" "$tool-batched.log" 30 carried "$sanitizer" --tool "$tool" --error-exitcode 9 "$folder/test_gpu_batched" '[brief]'
+        step "compute-sanitizer $tool, whole runs" "$tool-batched.log" 30 limited "$sanitizer" --target-processes all --tool "$tool" --error-exitcode 9 env LD_LIBRARY_PATH="$(libraries "$folder")" "$folder/test_gpu_batched" '[brief]'
     done
   else
     echo "compute-sanitizer is not installed" | tee -a "$log/figures.txt"

@@ -58,7 +58,7 @@ for name in nvidia-smi python3; do
     $name "$work" "$work" $name >"$work/bin/$name"
 done
 printf '#!/bin/sh\n' >"$work/bin/ldconfig"
-printf '#!/bin/sh\nwhile [ "${1#%s/carry/test_gpu}" = "$1" ]; do shift; done\nexec "$@"\n' "$work" >"$work/bin/compute-sanitizer"
+printf '#!/bin/sh\ncase ${LD_LIBRARY_PATH:-} in *carry*) echo "$0 has a library path" >>"%s/paths" ;; esac\nwhile [ "$1" != env ]; do shift; done\nexec "$@"\n' "$work" >"$work/bin/compute-sanitizer"
 chmod +x "$work"/carry/* "$work"/bin/*
 
 expect() {  # CODE WORDS ARGUMENTS…
