@@ -138,7 +138,7 @@ Json diagnosis() {
   if (granted) out["cpu"]["cores_granted"] = *granted;
   out["cpu"]["load"] = has_load ? Json(load) : Json();
   out["cpu"]["isa"] = h.isa;
-  for (const Isa isa : {Isa::portable, Isa::avx2})
+  for (const Isa isa : {Isa::portable, Isa::avx2, Isa::avx512})
     if (has_isa(isa)) out["cpu"]["isa_available"].push_back(isa_name(isa));
   out["memory"] = {{"total_bytes", meminfo("MemTotal:")}, {"available_bytes", meminfo("MemAvailable:")}};
   if (const auto granted = granted_memory()) out["memory"]["granted_bytes"] = *granted;

@@ -106,10 +106,15 @@ function(odrpo_module name)
 endfunction()
 
 # A stage file is compiled once per instruction set into its own namespace (ODRPO_ISA) with internal linkage inside; the module's
-# dispatcher picks one table of functions at run time (kernels/isa.hpp). Elsewhere than on x86 both copies are portable code.
+# dispatcher picks one table of functions at run time (kernels/isa.hpp). Elsewhere than on x86 all copies are portable code.
+set(odrpo_wide_stages batch_stage random_stage rate_stage softmax_stage)  # those that AVX-512 makes faster
 function(odrpo_stage target file)
   get_filename_component(base ${file} NAME_WE)
-  foreach(isa IN ITEMS portable avx2)
+  set(isas portable avx2)
+  if(base IN_LIST odrpo_wide_stages)
+    list(APPEND isas avx512)
+  endif()
+  foreach(isa IN LISTS isas)
     set(lib ${target}_${base}_${isa})
     add_library(${lib} OBJECT ${file})
     target_link_libraries(${lib} PRIVATE odrpo_flags)
@@ -117,8 +122,9 @@ function(odrpo_stage target file)
     target_compile_definitions(${lib} PRIVATE ODRPO_ISA=${isa})
     target_compile_options(${lib} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O3> ${odrpo_linkable} ${ODRPO_NUMERIC_OPTIONS}
       $<$<BOOL:${ODRPO_FUZZ}>:-fno-sanitize=null,alignment,pointer-overflow>)
-    if(isa STREQUAL avx2 AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
-      target_compile_options(${lib} PRIVATE -mavx2)
+    if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
+      target_compile_options(${lib} PRIVATE $<$<STREQUAL:${isa},avx2>:-mavx2>
+        $<$<STREQUAL:${isa},avx512>:-mavx512f$<SEMICOLON>-mavx512vl$<SEMICOLON>-mavx512bw$<SEMICOLON>-mavx512dq>)
     endif()
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${lib}>)
   endforeach()

@@ -19,7 +19,12 @@ extern const EstimatorStages estimator_table;
 namespace avx2 {
 extern const EstimatorStages estimator_table;
 }
-const EstimatorStages& estimator_stages(Isa isa) { return isa == Isa::avx2 ? avx2::estimator_table : portable::estimator_table; }
+namespace avx512 {
+extern const EstimatorStages estimator_table;
+}
+const EstimatorStages& estimator_stages(Isa isa) {
+  return isa == Isa::avx512 ? avx512::estimator_table : isa == Isa::avx2 ? avx2::estimator_table : portable::estimator_table;
+}
 
 namespace {
 // A table by histogram pays if it serves at least pays_from groups per row. Making a row costs about as much as three groups; a look-up

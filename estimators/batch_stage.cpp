@@ -49,14 +49,13 @@ static void by_counts(const EstimatorView& e, const std::uint8_t* score, int gro
   }
 }
 
-typedef std::uint8_t u8x8 __attribute__((vector_size(8)));
-typedef std::int8_t i8x8 __attribute__((vector_size(8)));
+typedef std::uint8_t wide_u8 __attribute__((vector_size(wide_lanes)));
 
 // Lane l is 1 where mask[l] is not 0, else 0.
-ODRPO_HD f32x8 ones_where(const std::uint8_t* mask) {
-  u8x8 bytes;
-  __builtin_memcpy(&bytes, mask, 8);
-  return __builtin_convertvector((bytes != 0) & i8x8{1, 1, 1, 1, 1, 1, 1, 1}, f32x8);
+ODRPO_HD wide ones_where(const std::uint8_t* mask) {
+  wide_u8 bytes;
+  __builtin_memcpy(&bytes, mask, sizeof(bytes));
+  return __builtin_convertvector((wide_u8)(bytes != 0) & 1, wide);
 }
 
 // Sum of f(x[i]) over i < n with a mask other than 0 (null = all): lane j adds elements j, j + 32, …; then the 32 lanes are added.
@@ -66,9 +65,9 @@ static inline float lane_sum(const float* x, const std::uint8_t* mask, int n, F 
   int i = 0;
   for (; i + 32 <= n; i += 32) {
     ODRPO_UNROLL
-    for (int j = 0; j < 4; ++j) {
-      const f32x8 term = f(load(x + i + 8 * j));
-      sum.v[j] += mask == nullptr ? term : ones_where(mask + i + 8 * j) * term;
+    for (int j = 0; j < 32 / wide_lanes; ++j) {
+      const wide term = f(load_wide(x + i + wide_lanes * j));
+      sum.v[j] += mask == nullptr ? term : ones_where(mask + i + wide_lanes * j) * term;
     }
   }
   if (i < n) {
@@ -77,7 +76,7 @@ static inline float lane_sum(const float* x, const std::uint8_t* mask, int n, F 
       lanes[j] = x[i + j];
       weight[j] = mask == nullptr || mask[i + j] != 0 ? 1.0f : 0.0f;
     }
-    for (int j = 0; j < 4; ++j) sum.v[j] += load(weight + 8 * j) * f(load(lanes + 8 * j));
+    for (int j = 0; j < 32 / wide_lanes; ++j) sum.v[j] += load_wide(weight + wide_lanes * j) * f(load_wide(lanes + wide_lanes * j));
   }
   return add_halves(sum);
 }
@@ -125,9 +124,9 @@ static void whiten(const Whitening& w, float* advantage, const std::uint8_t* mas
     for (int k = 0; k < n; ++k) advantage[k] = 0;
     return;
   }
-  const float mean = lane_sum(advantage, mask, n, [](f32x8 x) { return x; }) * (1.0f / static_cast<float>(count));
+  const float mean = lane_sum(advantage, mask, n, [](wide x) { return x; }) * (1.0f / static_cast<float>(count));
   const float variance =
-      lane_sum(advantage, mask, n, [mean](f32x8 x) { return (x - mean) * (x - mean); }) * (1.0f / static_cast<float>(count - w.ddof));
+      lane_sum(advantage, mask, n, [mean](wide x) { return (x - mean) * (x - mean); }) * (1.0f / static_cast<float>(count - w.ddof));
   const float scale = whitening_scale(w, variance), inverse = scale > 0 ? 1.0f / scale : 0.0f, from = w.centred ? mean : 0.0f;
   if (mask == nullptr)
     for (int k = 0; k < n; ++k) advantage[k] = (advantage[k] - from) * inverse;

@@ -13,7 +13,7 @@ extern const GroupTableStages group_table_stage;
 namespace avx2 {
 extern const GroupTableStages group_table_stage;
 }
-const GroupTableStages& group_table_stages(Isa isa) { return isa == Isa::avx2 ? avx2::group_table_stage : portable::group_table_stage; }
+const GroupTableStages& group_table_stages(Isa isa) { return isa == Isa::portable ? portable::group_table_stage : avx2::group_table_stage; }
 
 namespace {
 

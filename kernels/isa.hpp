@@ -5,11 +5,11 @@
 namespace odrpo {
 
 /// Instruction sets that stage files are compiled for. All give the same bits.
-enum class Isa { portable, avx2 };
+enum class Isa { portable, avx2, avx512 };
 
 /// True if this processor and this build have the instruction set.
 bool has_isa(Isa isa);
-/// The best instruction set of this processor; the environment variable ODRPO_ISA=portable forces `portable` (for comparisons).
+/// The best instruction set of this processor; the environment variable ODRPO_ISA=portable or avx2 allows none above it (for comparisons).
 Isa best_isa();
 std::string_view isa_name(Isa isa);
 

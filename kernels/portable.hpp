@@ -18,8 +18,8 @@
 #define ODRPO_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-// ODRPO_ISA is the namespace of a stage file. The build sets it (cmake/OdrpoModule.cmake) to `portable` or `avx2`; `avx512` is only for
-// matmul_stage.cpp.
+// ODRPO_ISA is the namespace of a stage file. The build sets it (cmake/OdrpoModule.cmake) to `portable`, `avx2`, or, for those
+// that gain from it, `avx512`.
 #ifndef ODRPO_ISA
 #define ODRPO_ISA portable
 #endif

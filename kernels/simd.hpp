@@ -1,5 +1,5 @@
-// Defines vectors of 8 floats by the compilers' vector extensions, sums over 32 lanes in a fixed order, and exp/log of vectors. For stage
-// files (compiled once per instruction set).
+// Defines vectors of 8 floats, and of as many as a register holds, by the compilers' vector extensions; sums over 32 lanes in a fixed order; exp/log of
+// vectors. For stage files (compiled once per instruction set).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -74,6 +74,12 @@ ODRPO_HD u64x4 multiply_low(u64x4 a, u64x4 b) {
   return (a & 0xffffffffu) * (b & 0xffffffffu);
 #endif
 }
+#if defined(__AVX512F__)
+typedef std::uint64_t wide_u64 __attribute__((vector_size(64)));
+ODRPO_HD wide_u64 multiply_low(wide_u64 a, wide_u64 b) { return (wide_u64)_mm512_maskz_mul_epu32(0xff, (__m512i)a, (__m512i)b); }
+#else
+using wide_u64 = u64x4;
+#endif
 
 /// Sum of 8 lanes: adds the upper half to the lower half, 8 to 4 to 2 to 1.
 ODRPO_HD float add_halves(f32x8 v) {
@@ -176,6 +182,16 @@ ODRPO_HD f32x8 max_rows(f32x8 rows[8]) {
   return max(max(max(rows[0], rows[4]), max(rows[2], rows[6])), max(max(rows[1], rows[5]), max(rows[3], rows[7])));
 }
 
+/// Returns bits: bit l says whether the comparison is true in lane l.
+ODRPO_HD unsigned lanes_true(i32x8 mask) {
+#if defined(__AVX2__)
+  return static_cast<unsigned>(_mm256_movemask_ps((__m256)mask));
+#else
+  unsigned bits = 0;
+  for (unsigned l = 0; l < 8; ++l) bits |= static_cast<unsigned>(mask[l] & 1) << l;
+  return bits;
+#endif
+}
 /// Returns in how many lanes a comparison is true.
 ODRPO_HD int count_true(i32x8 mask) {
 #if defined(__AVX2__)
@@ -195,27 +211,107 @@ ODRPO_HD int count_true(i32x8 a, i32x8 b) {
 #endif
 }
 
-/// 32 partial sums in four vectors.
+/// Returns how many of 16 thresholds are below x.
+ODRPO_HD int count_below(const std::int32_t* threshold, std::int32_t x) {
+#if defined(__AVX512F__)
+  return __builtin_popcount(_mm512_cmplt_epi32_mask(_mm512_loadu_si512(threshold), _mm512_set1_epi32(x)));
+#else
+  const i32x8 word = {x, x, x, x, x, x, x, x};
+  return count_true(word > load(threshold), word > load(threshold + 8));
+#endif
+}
+
+// Vectors that fill a register, for work that is the same on every float of a row: 16 floats with AVX-512, otherwise 8.
+#if defined(__AVX512F__)
+typedef float wide __attribute__((vector_size(64)));
+typedef std::int32_t wide_i __attribute__((vector_size(64)));
+typedef std::uint32_t wide_u __attribute__((vector_size(64)));
+typedef float wide_loose __attribute__((vector_size(64), aligned(4), may_alias));
+ODRPO_HD wide load_wide(const float* p) { return *reinterpret_cast<const wide_loose*>(p); }
+ODRPO_HD void store(float* p, wide v) { *reinterpret_cast<wide_loose*>(p) = v; }
+ODRPO_HD wide splat_wide(float x) { return (wide)_mm512_set1_ps(x); }
+ODRPO_HD wide sqrt(wide x) { return (wide)_mm512_maskz_sqrt_ps(0xffff, (__m512)x); }
+/// The eight floats from lane 8 part on.
+ODRPO_HD f32x8 part_of(wide v, int part) {
+  return part == 0 ? __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) : __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+}
+#else
+using wide = f32x8;
+using wide_i = i32x8;
+using wide_u = u32x8;
+ODRPO_HD wide load_wide(const float* p) { return load(p); }
+ODRPO_HD wide splat_wide(float x) { return splat(x); }
+ODRPO_HD f32x8 part_of(wide v, int) { return v; }
+#endif
+constexpr int wide_lanes = sizeof(wide) / sizeof(float);
+constexpr int wide_parts = wide_lanes / 8;
+
+/// 32 neighbouring floats.
 struct Lanes {
-  f32x8 v[4];
+  wide v[32 / wide_lanes];
 };
-ODRPO_HD Lanes zero_lanes() { return {{splat(0), splat(0), splat(0), splat(0)}}; }
+ODRPO_HD Lanes zero_lanes() { return {}; }
+ODRPO_HD Lanes load_lanes(const float* p) {
+  Lanes s;
+  ODRPO_UNROLL
+  for (int j = 0; j < 32 / wide_lanes; ++j) s.v[j] = load_wide(p + wide_lanes * j);
+  return s;
+}
+ODRPO_HD void store(float* p, const Lanes& s) {
+  ODRPO_UNROLL
+  for (int j = 0; j < 32 / wide_lanes; ++j) store(p + wide_lanes * j, s.v[j]);
+}
+/// Lanes of f(lanes), or of f(lanes, other lanes).
+template <class F, class... Other>
+static inline Lanes each(F f, const Other&... of) {
+  Lanes s;
+  ODRPO_UNROLL
+  for (int j = 0; j < 32 / wide_lanes; ++j) s.v[j] = f(of.v[j]...);
+  return s;
+}
+/// The eight floats from lane 8 k on.
+ODRPO_HD f32x8 eight_of(const Lanes& s, int k) { return part_of(s.v[k / wide_parts], k % wide_parts); }
 /// Adds 32 lanes to 8: the upper 16 to the lower 16, then the upper 8 of these to the lower 8.
-ODRPO_HD f32x8 fold(const Lanes& s) { return (s.v[0] + s.v[2]) + (s.v[1] + s.v[3]); }
+ODRPO_HD f32x8 fold(const Lanes& s) {
+#if defined(__AVX512F__)
+  const wide sums = s.v[0] + s.v[1];
+  return part_of(sums, 0) + part_of(sums, 1);
+#else
+  return (s.v[0] + s.v[2]) + (s.v[1] + s.v[3]);
+#endif
+}
+/// Adds x to lane `at`, if it is in 0..31. Faster than through memory where masks are cheap (add_in_registers).
+#if defined(__AVX512F__)
+constexpr bool add_in_registers = true;
+ODRPO_HD void add_at(Lanes& s, int at, float x) {
+  const std::uint32_t lane = at >= 0 && at < 32 ? std::uint32_t{1} << at : 0;
+  ODRPO_UNROLL
+  for (int j = 0; j < 2; ++j)
+    s.v[j] = (wide)_mm512_mask_add_ps((__m512)s.v[j], static_cast<__mmask16>(lane >> (16 * j)), (__m512)s.v[j], _mm512_set1_ps(x));
+}
+#else
+constexpr bool add_in_registers = false;
+ODRPO_HD void add_at(Lanes&, int, float) {}
+#endif
 /// Sum over the 32 lanes, by halves: 32 to 16, 8, 4, 2, 1.
 ODRPO_HD float add_halves(const Lanes& s) { return add_halves(fold(s)); }
 
-/// The O of kernels/float_math.hpp for vectors of 8 floats.
-struct VectorLanes {
-  using F = f32x8;
-  using I = i32x8;
-  using U = u32x8;
+/// The O of kernels/float_math.hpp for vectors.
+template <class Floats, class Integers, class Bits>
+struct LanesOf {
+  using F = Floats;
+  using I = Integers;
+  using U = Bits;
   ODRPO_HD U bits(F x) { return (U)x; }
   ODRPO_HD F floats(U x) { return (F)x; }
   ODRPO_HD F real(I x) { return __builtin_convertvector(x, F); }
   ODRPO_HD F keep_nan(F, F y) { return y; }
 };
+using VectorLanes = LanesOf<f32x8, i32x8, u32x8>;
 ODRPO_HD f32x8 exp_negative(f32x8 x) { return float_math::exp_negative<VectorLanes>(x); }
 ODRPO_HD f32x8 log_positive(f32x8 x) { return float_math::log_positive<VectorLanes>(x); }
+#if defined(__AVX512F__)
+ODRPO_HD wide exp_negative(wide x) { return float_math::exp_negative<LanesOf<wide, wide_i, wide_u>>(x); }
+#endif
 
 }  // namespace odrpo::ODRPO_ISA

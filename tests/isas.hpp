@@ -8,7 +8,8 @@ namespace odrpo {
 
 inline std::vector<Isa> isas() {
   std::vector<Isa> all{Isa::portable};
-  if (has_isa(Isa::avx2)) all.push_back(Isa::avx2);
+  for (const Isa isa : {Isa::avx2, Isa::avx512})
+    if (has_isa(isa)) all.push_back(isa);
   return all;
 }
 

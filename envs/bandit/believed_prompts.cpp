@@ -40,6 +40,7 @@ struct EvenNodes {
 constexpr double centre_step = 1.25, spread_step = 1.2; ///< distance of nodes, as a multiple of that lower bound of the posterior sd
 constexpr double centre_reach = 4, spread_reach = 4.5;  ///< nodes reach so many prior sds to each side
 constexpr int most_centres = 401, most_spreads = 101;
+constexpr int strip_width = 3;  ///< log spreads of a strip: 16 neighbouring nodes span few least posterior sds, as in 5 x 3
 struct KindNodes {
   EvenNodes centre, log_spread;
 };
@@ -71,8 +72,11 @@ std::vector<Kind> nodes(const Prompts& p, const PromptGrid& grid) {
   const auto add = [&](const KindNodes& nodes, double share) {
     const std::size_t first = out.size();
     double total = 0;
-    for (int i = 0; i < nodes.centre.n; ++i)
-      for (int j = 0; j < nodes.log_spread.n; ++j) {
+    // forth and back along strips, so that neighbours are alike: posterior sums take or leave out 16 at a time
+    for (int strip = 0; strip * strip_width < nodes.log_spread.n; ++strip)
+      for (int step = 0; step < nodes.centre.n * strip_width; ++step) {
+        const int along = step / strip_width, i = strip % 2 == 0 ? along : nodes.centre.n - 1 - along, j = strip * strip_width + step % strip_width;
+        if (j >= nodes.log_spread.n) continue;
         const double zb = p.sd > 0 ? (nodes.centre.at(i) - p.mean) / p.sd : 0,
                      zs = nodes.log_spread.n > 1 ? (nodes.log_spread.at(j) - nodes.log_spread.at(0)) / p.log_spread_sd - spread_reach : 0;
         const double weight = grid.moments ? 1 : math::exp(-0.5 * (zb * zb + zs * zs));

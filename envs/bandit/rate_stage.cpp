@@ -1,4 +1,6 @@
 // Draws rewards from rows of thresholds: the outcome is the number of thresholds below a random 31-bit word.
+#include <type_traits>
+
 #include "envs/bandit/sampled_judge.hpp"
 #include "envs/bandit/rate.hpp"
 #include "envs/rater/vote_counts.hpp"
@@ -8,8 +10,8 @@ namespace odrpo::ODRPO_ISA {
 
 // Returns how many thresholds are below x; compares 8 at a time. Long rows (means of many calls) are first halved by binary search.
 ODRPO_HD int exceeded(const std::int32_t* threshold, int stride, std::int32_t x) {
+  if (stride == 16) return count_below(threshold, x);
   const i32x8 word = {x, x, x, x, x, x, x, x};
-  if (stride == 16) return count_true(word > load(threshold), word > load(threshold + 8));
   int n = 0, rest = stride;
   while (rest > 64) {  // thresholds ascend: the result stays in [n, n + rest]
     const int half = rest / 16 * 8;
@@ -21,9 +23,11 @@ ODRPO_HD int exceeded(const std::int32_t* threshold, int stride, std::int32_t x)
   return n;
 }
 
-static void by_distribution(const RatedView& rated, const RateBatch& batch, const std::uint32_t* word, int blocks, const Seen& seen) {
+template <class Rollouts, class Stride>
+static inline void batch_by_distribution(const RatedView& rated, const RateBatch& batch, const std::uint32_t* word, int blocks, const Seen& seen,
+                                         Rollouts rollouts, Stride stride) {
   // writes to bytes may alias any memory: the loop's inputs are copied out of the structs, so that they stay in registers
-  const int stride = rated.stride, rollouts = batch.rollouts, lowest = rated.lowest, missing = rated.missing;
+  const int lowest = rated.lowest, missing = rated.missing;
   const std::uint32_t* rows = rated.row;
   const std::int32_t* threshold = rated.threshold;
   const float* value = rated.value;
@@ -49,6 +53,13 @@ static void by_distribution(const RatedView& rated, const RateBatch& batch, cons
     for (int i = 0; i < rollouts; ++i)
       if (to[i] == lowest + missing) to[i] = no_score;
   }
+}
+
+// For groups of 8 and up to 17 outcomes by constants, so that loops over them are unrolled.
+static void by_distribution(const RatedView& rated, const RateBatch& batch, const std::uint32_t* word, int blocks, const Seen& seen) {
+  if (batch.rollouts == 8 && rated.stride == 16)
+    batch_by_distribution(rated, batch, word, blocks, seen, std::integral_constant<int, 8>{}, std::integral_constant<int, 16>{});
+  else batch_by_distribution(rated, batch, word, blocks, seen, batch.rollouts, rated.stride);
 }
 
 // Counts the votes for each score lowest..K.

@@ -83,12 +83,11 @@ extern const StateStages state_table;
 namespace avx2 {
 extern const StateStages state_table;
 }
-const StateStages& state_stages(Isa isa) { return isa == Isa::avx2 ? avx2::state_table : portable::state_table; }
+const StateStages& state_stages(Isa isa) { return isa == Isa::portable ? portable::state_table : avx2::state_table; }
 
 namespace {
 
-constexpr double negligible = -45;       ///< logarithm; weights below exp(-45) < 3e-20 of the largest do not change a sum
-constexpr double weighs_nothing = 1e-20;  ///< a tile with a smaller share of all weights is left out
+constexpr double weighs_nothing = 1e-20;  ///< sums leave out a tile with a smaller share of all weights
 constexpr std::size_t lanes = 16;         ///< states of a tile
 
 }  // namespace
@@ -97,8 +96,9 @@ void StatePrior::set(std::span<const double> probability) {
   probability_.assign(probability.begin(), probability.end());
 }
 
-void StatePrior::follow(std::span<const double> mean_weights, double keep) {
-  for (std::size_t c = 0; c < probability_.size(); ++c) probability_[c] = keep * probability_[c] + (1 - keep) * mean_weights[c];
+void StatePrior::follow(std::span<const double> weights, double keep, int groups) {
+  const double share = (1 - keep) / groups;
+  for (std::size_t c = 0; c < probability_.size(); ++c) probability_[c] = keep * probability_[c] + share * weights[c];
 }
 
 void StatePrior::set_moments(const PromptStates& states, const WorldMoments& moments) {
@@ -122,16 +122,16 @@ bool GroupPosterior::multiply(const StatePrior& prior, std::span<const StateFact
   return true;
 }
 
-/// Divides the weights by their sum `total`, and lists the tiles whose weights are not negligible.
+/// Divides the weights by their sum `total`, and lists the tiles whose weights are not negligible in sums. The others keep their weights: by a prior
+/// that follows, other scores of a later group may make up for them.
 void GroupPosterior::divide_by(double total) {
   const double scale = 1 / total, least = weighs_nothing * total;
   tiles_.clear();
   for (std::size_t tile = 0; tile < tile_sum_.size(); ++tile) {
     double* weight = &weight_[tile * lanes];
     const std::size_t n = std::min(lanes, weight_.size() - tile * lanes);
-    const bool weighs = tile_sum_[tile] > least;
-    for (std::size_t i = 0; i < n; ++i) weight[i] = weighs ? weight[i] * scale : 0;
-    if (weighs) tiles_.push_back(static_cast<std::uint32_t>(tile));
+    for (std::size_t i = 0; i < n; ++i) weight[i] *= scale;
+    if (tile_sum_[tile] > least) tiles_.push_back(static_cast<std::uint32_t>(tile));
   }
 }
 
@@ -145,7 +145,7 @@ void GroupPosterior::set(const StatePrior& prior, std::span<const StateFactor> f
   std::fill(tile_sum_.begin(), tile_sum_.end(), 0.0);
   double total = 0;
   for (std::size_t c = 0; c < weight_.size(); ++c) {
-    weight_[c] = weight_[c] - highest > negligible ? math::exp(weight_[c] - highest) : 0;
+    weight_[c] = math::exp(std::max(weight_[c] - highest, log_never));
     tile_sum_[c / lanes] += weight_[c];
     total += weight_[c];
   }

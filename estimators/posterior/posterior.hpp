@@ -30,8 +30,8 @@ class StatePrior {
  public:
   explicit StatePrior(std::span<const double> probability) { set(probability); }
   void set(std::span<const double> probability);
-  /// Moves the prior towards a batch: P(c) <- keep P(c) + (1 - keep) mean_weights[c], the mean over the batch's groups of P(c | group).
-  void follow(std::span<const double> mean_weights, double keep);
+  /// Moves the prior towards a batch: P(c) <- keep P(c) + (1 - keep) weights[c] / groups, weights[c] = the sum over its groups of P(c | group).
+  void follow(std::span<const double> weights, double keep, int groups = 1);
   std::span<const double> probability() const { return probability_; }
   /// Sets P(c) for prior = "moments" from new moments of the world, where prompts' centres are normal and their spreads log-normal.
   void set_moments(const PromptStates& states, const WorldMoments& moments);
@@ -61,7 +61,7 @@ class GroupPosterior {
   const StateStages* stages_;
   std::vector<double> weight_;        ///< [states] P(c | group)
   std::vector<double> tile_sum_;      ///< sums of the weights of 16 neighbouring states
-  std::vector<std::uint32_t> tiles_;  ///< indices of the tiles of 16 states whose sum of weights is not negligible
+  std::vector<std::uint32_t> tiles_;  ///< the tiles of 16 states over which sums go
   std::vector<double> sums_;          ///< working memory
 };
 
@@ -79,11 +79,13 @@ class PosteriorScores {
   explicit PosteriorScores(const ScoreModel& model, Isa isa = best_isa());
   Isa isa() const { return isa_; }
   std::size_t states() const { return states_; }
+  int scores() const { return static_cast<int>(relative_.size() / states_); }
   /// P(score | state) for all states, as a factor for a group in which `count` members have the score.
   StateFactor factor(ScoreCount seen) const { return {row(relative_, seen.score), row(log_likelihood_, seen.score), seen.count}; }
   /// Mean and variance of quality for all states, given a score that a `share` of the group's members has.
   StateRows quality(int score, double share) const { return {row(expected_, score), row(variance_, score), share}; }
-  /// [states] E[(x - b)^2 | score, state], with x and b of WorldMoments; only for a model with prior = "moments".
+  /// [states] E[(x - b)^2 | score, state], with x and b of WorldMoments; only where has_squares(): a model with prior = "moments".
+  bool has_squares() const { return !square_.empty(); }
   const double* square(int score) const { return row(square_, score); }
   std::size_t bytes() const {
     return sizeof(double) * (log_likelihood_.size() + relative_.size() + expected_.size() + variance_.size() + square_.size());

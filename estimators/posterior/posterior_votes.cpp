@@ -16,7 +16,7 @@ extern const VoteStages vote_table;
 namespace avx2 {
 extern const VoteStages vote_table;
 }
-const VoteStages& vote_stages(Isa isa) { return isa == Isa::avx2 ? avx2::vote_table : portable::vote_table; }
+const VoteStages& vote_stages(Isa isa) { return isa == Isa::portable ? portable::vote_table : avx2::vote_table; }
 
 namespace {
 

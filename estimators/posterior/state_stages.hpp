@@ -27,8 +27,8 @@ struct StateRows {
 struct StateStages {
   /// Sets out[states] to prior times the product over factors of relative^count, tile_sum[t] to the sum of the t-th 16. Returns the whole sum.
   double (*multiply)(const double* prior, std::span<const StateFactor> factors, std::size_t states, double* out, double* tile_sum);
-  /// Sets value[rows] to the sum over states of weight times the row's `expected`. Tiles of 16 states that `tiles` does not list have
-  /// weights of 0. `sums` is working memory [rows][16].
+  /// Sets value[rows] to the sum over states of weight times the row's `expected`. Leaves out tiles of 16 states that `tiles` does not
+  /// list. `sums` is working memory [rows][16].
   void (*values)(const double* weight, std::size_t states, std::span<const std::uint32_t> tiles, std::span<const StateRows> rows, double* value,
                  double* sums);
   /// As `values`. Returns E[(1/G) sum over members of (quality - mean quality)^2]. That is the sum over states of weight times

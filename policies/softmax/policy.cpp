@@ -294,7 +294,12 @@ extern const PolicyStages policy_table;
 namespace avx2 {
 extern const PolicyStages policy_table;
 }
-const PolicyStages& policy_stages(Isa isa) { return isa == Isa::avx2 ? avx2::policy_table : portable::policy_table; }
+namespace avx512 {
+extern const PolicyStages policy_table;
+}
+const PolicyStages& policy_stages(Isa isa) {
+  return isa == Isa::avx512 ? avx512::policy_table : isa == Isa::avx2 ? avx2::policy_table : portable::policy_table;
+}
 
 // The normal equations of fit_linear(), and their solution.
 

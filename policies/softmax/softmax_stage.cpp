@@ -1,4 +1,6 @@
 // Implements the softmax policies' stages for one instruction set; compiled once for each, into its own namespace.
+#include <type_traits>
+
 #include "kernels/math.hpp"
 #include "kernels/simd.hpp"
 #include "policies/row_math.hpp"
@@ -6,11 +8,21 @@
 
 namespace odrpo::ODRPO_ISA {
 
+// Calls f with a width, and with a number of rollouts: as constants for 32 actions and groups of 8, so that loops over them are unrolled.
+template <class F>
+static inline auto with_width(int width, F f) {
+  return width == 32 ? f(std::integral_constant<int, 32>{}) : f(width);
+}
+template <class F>
+static inline auto with_shape(int width, int rollouts, F f) {
+  return width == 32 && rollouts == 8 ? f(std::integral_constant<int, 32>{}, std::integral_constant<int, 8>{}) : f(width, rollouts);
+}
+
 // Adam on rows that are visited irregularly. Between visits a row's gradient is zero: its moments only decay. The steps in between are
 // applied at the next visit (RowVisit in stages.hpp).
 
-static void catch_up(const TableRows& rows, const RowVisit* visits, int count, float eps, float* out) {
-  const int width = rows.width;
+template <class Width>
+static inline void catch_up_rows(const TableRows& rows, const RowVisit* visits, int count, float eps, float* out, Width width) {
   for (int i = 0; i < count; ++i) {
     const RowVisit& visit = visits[i];
     const std::size_t at = static_cast<std::size_t>(visit.row) * width;
@@ -19,39 +31,50 @@ static void catch_up(const TableRows& rows, const RowVisit* visits, int count, f
     f32x8 largest = load(root);
     for (int a = 8; a < width; a += 8) largest = max(largest, load(root + a));
     const bool four_at_once = row_math::eps_allows_four(eps) && count_true(largest < row_math::highest_root) == 8;
-    if (visit.n == 0 && out)
-      for (int a = 0; a < width; a += 8) store(to + a, load(from + a));
-    row_math::take_pending(visit.steps, visit.n, four_at_once, [&](const auto& some) {
-      for (int a = 0; a < width; a += 8) store(to + a, row_math::taken(some, load(from + a), load(m + a), load(root + a), eps));
-      from = to;
-    });
+    for (int a = 0; a < width && (visit.n > 0 || out); a += 32) {
+      Lanes x = load_lanes(from + a);
+      const Lanes first = load_lanes(m + a), roots = load_lanes(root + a);
+      row_math::take_pending(visit.steps, visit.n, four_at_once, [&](const auto& some) {
+        x = each([&](wide p, wide moment, wide r) { return row_math::taken(some, p, moment, r, eps); }, x, first, roots);
+      });
+      store(to + a, x);
+    }
     // weight decay must not change the padding
     if (visit.n > 0 && visit.steps->decay != 1.0f)
       for (int a = rows.used; a < width; ++a) to[a] = rows.unused;
   }
 }
 
-static void accumulate(const TableRows& rows, const RowVisit* visits, int count, float rest1, float rest2, const float* gradient) {
+static void catch_up(const TableRows& rows, const RowVisit* visits, int count, float eps, float* out) {
+  with_width(rows.width, [&](auto width) { catch_up_rows(rows, visits, count, eps, out, width); });
+}
+
+template <class Width>
+static inline void accumulate_rows(const TableRows& rows, const RowVisit* visits, int count, float rest1, float rest2, const float* gradient, Width width) {
   for (int i = 0; i < count; ++i) {
-    const std::size_t at = static_cast<std::size_t>(visits[i].row) * rows.width;
+    const std::size_t at = static_cast<std::size_t>(visits[i].row) * width;
     float *m = rows.m + at, *v = rows.v + at;
     const float keep1 = visits[i].keep1, keep2 = visits[i].keep2;
-    const float* g = gradient ? gradient + static_cast<std::size_t>(i) * rows.width : nullptr;
-    for (int a = 0; a < rows.width; a += 8) {
-      const f32x8 x = g ? load(g + a) : splat(0);
-      store(m + a, row_math::first_moment(keep1, load(m + a), rest1, x));
-      const f32x8 square = row_math::second_moment(keep2, load(v + a), rest2, x);
+    const float* g = gradient ? gradient + static_cast<std::size_t>(i) * width : nullptr;
+    for (int a = 0; a < width; a += wide_lanes) {
+      const wide x = g ? load_wide(g + a) : wide{};
+      store(m + a, row_math::first_moment(keep1, load_wide(m + a), rest1, x));
+      const wide square = row_math::second_moment(keep2, load_wide(v + a), rest2, x);
       store(v + a, square);
       store(rows.root + at + a, sqrt(square));
     }
   }
 }
 
+static void accumulate(const TableRows& rows, const RowVisit* visits, int count, float rest1, float rest2, const float* gradient) {
+  with_width(rows.width, [&](auto width) { accumulate_rows(rows, visits, count, rest1, rest2, gradient, width); });
+}
+
 static void ascend(const TableRows& rows, const RowVisit* visits, int count, float rate, const float* gradient) {
   for (int i = 0; i < count; ++i) {
     float* theta = rows.theta + static_cast<std::size_t>(visits[i].row) * rows.width;
     const float* g = gradient + static_cast<std::size_t>(i) * rows.width;
-    for (int a = 0; a < rows.width; a += 8) store(theta + a, load(theta + a) + rate * load(g + a));
+    for (int a = 0; a < rows.width; a += wide_lanes) store(theta + a, load_wide(theta + a) + rate * load_wide(g + a));
   }
 }
 
@@ -63,19 +86,12 @@ static void linear_logits(const float* feature, const float* theta, const float*
     const float* x = feature + static_cast<std::size_t>(row ? row[b] : static_cast<std::uint32_t>(b)) * features * width;
     float* out = logits + static_cast<std::size_t>(b) * width;
     for (int a = 0; a < width; a += 32) {
-      f32x8 s0 = load(bias + a), s1 = load(bias + a + 8), s2 = load(bias + a + 16), s3 = load(bias + a + 24);
+      Lanes sum = load_lanes(bias + a);
       for (int f = 0; f < features; ++f) {
-        const float* xf = x + f * width + a;
-        const f32x8 t = splat(theta[f]);
-        s0 += t * load(xf);
-        s1 += t * load(xf + 8);
-        s2 += t * load(xf + 16);
-        s3 += t * load(xf + 24);
+        const wide t = splat_wide(theta[f]);
+        sum = each([&](wide s, wide of) { return s + t * of; }, sum, load_lanes(x + f * width + a));
       }
-      store(out + a, s0);
-      store(out + a + 8, s1);
-      store(out + a + 16, s2);
-      store(out + a + 24, s3);
+      store(out + a, sum);
     }
   }
 }
@@ -90,12 +106,9 @@ static inline void gradient_block(const float* feature, const float* logit_gradi
     const float* g = logit_gradient + static_cast<std::size_t>(b) * width;
     const float* x = feature + (static_cast<std::size_t>(row[b]) * features + first) * width;
     for (int a = 0; a < width; a += 32) {
-      const f32x8 g0 = load(g + a), g1 = load(g + a + 8), g2 = load(g + a + 16), g3 = load(g + a + 24);
+      const Lanes by_logit = load_lanes(g + a);
       ODRPO_UNROLL
-      for (int f = 0; f < some; ++f) {
-        const float* xf = x + f * width + a;
-        sum[f] += (g0 * load(xf) + g2 * load(xf + 16)) + (g1 * load(xf + 8) + g3 * load(xf + 24));
-      }
+      for (int f = 0; f < some; ++f) sum[f] += fold(each([](wide y, wide z) { return y * z; }, by_logit, load_lanes(x + f * width + a)));
     }
   }
   for (int f = 0; f < some; ++f) gradient[first + f] = add_halves(sum[f]);
@@ -114,7 +127,8 @@ static void linear_gradient(const float* feature, const float* logit_gradient, c
 // additions instead of a chain of 32.
 
 // Works on eight rows together. Work along a row (its maximum, the chain of 8) then becomes vector work, with one row per lane.
-static void softmax(const float* logits, const std::uint32_t* row, int count, int width, const SoftmaxRows& out) {
+template <class Width>
+static inline void softmax_rows(const float* logits, const std::uint32_t* row, int count, Width width, const SoftmaxRows& out) {
   for (int first = 0; first < count; first += 8) {
     const int here = count - first < 8 ? count - first : 8;
     const float* x[8];
@@ -137,14 +151,10 @@ static void softmax(const float* logits, const std::uint32_t* row, int count, in
       // computes e^(x - max), and its running sums down each column of four
       f32x8 column[8];
       for (int r = 0; r < 8; ++r) {
-        const f32x8 h = splat(shift[r]);
-        const f32x8 e0 = exp_negative(load(x[r] + a) - h), e1 = exp_negative(load(x[r] + a + 8) - h);
-        const f32x8 e2 = exp_negative(load(x[r] + a + 16) - h), e3 = exp_negative(load(x[r] + a + 24) - h);
-        const f32x8 s1 = e0 + e1, s2 = s1 + e2, s3 = s2 + e3;
-        store(e[r] + a, e0);
-        store(e[r] + a + 8, e1);
-        store(e[r] + a + 16, e2);
-        store(e[r] + a + 24, e3);
+        const wide h = splat_wide(shift[r]);
+        const Lanes powers = each([&](wide of) { return exp_negative(of - h); }, load_lanes(x[r] + a));
+        const f32x8 e0 = eight_of(powers, 0), s1 = e0 + eight_of(powers, 1), s2 = s1 + eight_of(powers, 2), s3 = s2 + eight_of(powers, 3);
+        store(e[r] + a, powers);
         store(c[r] + a, e0);
         store(c[r] + a + 8, s1);
         store(c[r] + a + 16, s2);
@@ -165,10 +175,14 @@ static void softmax(const float* logits, const std::uint32_t* row, int count, in
     const f32x8 inverse = 1.0f / total;
     for (int r = 0; r < here; ++r) {
       out.total[first + r] = total[r];
-      const f32x8 scale = splat(inverse[r]);
-      for (int a = 0; a < width; a += 8) store(e[r] + a, load(e[r] + a) * scale);
+      const wide scale = splat_wide(inverse[r]);
+      for (int a = 0; a < width; a += wide_lanes) store(e[r] + a, load_wide(e[r] + a) * scale);
     }
   }
+}
+
+static void softmax(const float* logits, const std::uint32_t* row, int count, int width, const SoftmaxRows& out) {
+  with_width(width, [&](auto known) { softmax_rows(logits, row, count, known, out); });
 }
 
 static ExactMeans exact(const float* logits, const float* quality, int count, int width, int actions) {
@@ -187,14 +201,14 @@ static ExactMeans exact(const float* logits, const float* quality, int count, in
     float shift[8];
     store(shift, max_rows(top));
     for (int r = 0; r < 8; ++r) {
-      const f32x8 highest = splat(shift[r]);
+      const wide highest = splat_wide(shift[r]);
       Lanes s = zero_lanes(), sq = zero_lanes(), sx = zero_lanes();
       for (int a = 0; a < width; a += 32) {
         ODRPO_UNROLL
-        for (int j = 0; j < 4; ++j) {
-          const f32x8 d = load(x[r] + a + 8 * j) - highest, e = exp_negative(d);
+        for (int j = 0; j < 32 / wide_lanes; ++j) {
+          const wide d = load_wide(x[r] + a + wide_lanes * j) - highest, e = exp_negative(d);
           s.v[j] += e;
-          sq.v[j] += e * load(q[r] + a + 8 * j);
+          sq.v[j] += e * load_wide(q[r] + a + wide_lanes * j);
           sx.v[j] += e * d;
         }
       }
@@ -218,8 +232,9 @@ static ExactMeans exact(const float* logits, const float* quality, int count, in
   return means;
 }
 
-static void sample(const SoftmaxRows& rows, int count, int width, int rollouts, const std::uint32_t* word, int blocks,
-                   std::uint16_t* action) {
+template <class Width, class Rollouts>
+static inline void sample_rows(const SoftmaxRows& rows, int count, Width width, Rollouts rollouts, const std::uint32_t* word, int blocks,
+                               std::uint16_t* action) {
   for (int b = 0; b < count; ++b) {
     const float* c = rows.cumulative + static_cast<std::size_t>(b) * width;
     const float total = rows.total[b];
@@ -256,17 +271,29 @@ static void sample(const SoftmaxRows& rows, int count, int width, int rollouts, 
   }
 }
 
-// g[a] = sum_i c_i (1[a = a_i] - pi_a); `sums`: the c_i, added up eight rollouts at a time.
-static inline void spread(const float* pi, int width, const std::uint16_t* chosen, const float* coefficient, int rollouts, f32x8 sums,
-                          float* g) {
-  const float sum = add_halves(sums);
-  const f32x8 all = splat(-sum);
-  for (int a = 0; a < width; a += 8) store(g + a, load(pi + a) * all);
-  for (int i = 0; i < rollouts; ++i) g[chosen[i]] += coefficient[i];
+static void sample(const SoftmaxRows& rows, int count, int width, int rollouts, const std::uint32_t* word, int blocks, std::uint16_t* action) {
+  with_shape(width, rollouts, [&](auto w, auto r) { sample_rows(rows, count, w, r, word, blocks, action); });
 }
 
-static void logit_gradient(const SoftmaxRows& rows, int count, int width, int rollouts, const std::uint16_t* action, const float* advantage,
-                           float kl, float reference, float scale, float* gradient) {
+// g[a] = sum_i c_i (1[a = a_i] - pi_a); `sums`: the c_i, added up eight rollouts at a time.
+template <class Width, class Rollouts>
+static inline void spread(const float* pi, Width width, const std::uint16_t* chosen, const float* coefficient, Rollouts rollouts, f32x8 sums,
+                          float* g) {
+  const float sum = add_halves(sums);
+  const wide all = splat_wide(-sum);
+  for (int a = 0; a < width; a += 32) {
+    Lanes of = each([&](wide p) { return p * all; }, load_lanes(pi + a));
+    if (add_in_registers)
+      for (int i = 0; i < rollouts; ++i) add_at(of, chosen[i] - a, coefficient[i]);
+    store(g + a, of);
+  }
+  if (!add_in_registers)
+    for (int i = 0; i < rollouts; ++i) g[chosen[i]] += coefficient[i];
+}
+
+template <class Width, class Rollouts>
+static inline void logit_gradient_rows(const SoftmaxRows& rows, int count, Width width, Rollouts rollouts, const std::uint16_t* action,
+                                       const float* advantage, float kl, float reference, float scale, float* gradient) {
   for (int b = 0; b < count; ++b) {
     const float* pi = rows.probability + static_cast<std::size_t>(b) * width;
     const std::uint16_t* chosen = action + b * rollouts;
@@ -283,6 +310,12 @@ static void logit_gradient(const SoftmaxRows& rows, int count, int width, int ro
     }
     spread(pi, width, chosen, coefficient, rollouts, sums, gradient + static_cast<std::size_t>(b) * width);
   }
+}
+
+static void logit_gradient(const SoftmaxRows& rows, int count, int width, int rollouts, const std::uint16_t* action, const float* advantage,
+                           float kl, float reference, float scale, float* gradient) {
+  with_shape(width, rollouts,
+             [&](auto w, auto r) { logit_gradient_rows(rows, count, w, r, action, advantage, kl, reference, scale, gradient); });
 }
 
 // A vector mask for eight rollouts, of which the first n exist: true for those that mask[] keeps.
@@ -333,10 +366,7 @@ static void logit_gradient_by(const SoftmaxRows& rows, int count, int width, int
 
 static float dot(const float* a, const float* b, int n) {
   Lanes s = zero_lanes();
-  for (int i = 0; i < n; i += 32) {
-    ODRPO_UNROLL
-    for (int j = 0; j < 4; ++j) s.v[j] += load(a + i + 8 * j) * load(b + i + 8 * j);
-  }
+  for (int i = 0; i < n; i += 32) s = each([](wide sum, wide x, wide y) { return sum + x * y; }, s, load_lanes(a + i), load_lanes(b + i));
   return add_halves(s);
 }
 

@@ -282,7 +282,7 @@ extern const TransformerStages transformer_table;
 }
 const TransformerStages& transformer_stages(Isa isa) {
   // the avx2 copy uses fused multiply-add, as the avx2 engine of matrix products does
-  return isa == Isa::avx2 && has_engine(ProductEngine::avx2) ? avx2::transformer_table : portable::transformer_table;
+  return isa != Isa::portable && has_engine(ProductEngine::avx2) ? avx2::transformer_table : portable::transformer_table;
 }
 
 std::size_t attention_scratch(const AttentionShape& s) {

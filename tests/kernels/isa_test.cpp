@@ -34,7 +34,7 @@ struct Environment {
 }  // namespace
 
 TEST_CASE("the best instruction set is the processor's unless the environment holds it back") {
-  const Isa widest = has_isa(Isa::avx2) ? Isa::avx2 : Isa::portable;
+  const Isa wide = has_isa(Isa::avx2) ? Isa::avx2 : Isa::portable, widest = has_isa(Isa::avx512) ? Isa::avx512 : wide;
   {
     const Environment none(nullptr);
     CHECK(best_isa() == widest);
@@ -43,7 +43,11 @@ TEST_CASE("the best instruction set is the processor's unless the environment ho
     const Environment held("portable");
     CHECK(best_isa() == Isa::portable);
   }
-  for (const char* other : {"", "avx2", "avx512", "Portable"}) {
+  {
+    const Environment held("avx2");
+    CHECK(best_isa() == wide);
+  }
+  for (const char* other : {"", "avx512", "sse2", "Portable"}) {
     const Environment unknown(other);
     CAPTURE(other);
     CHECK(best_isa() == widest);
@@ -54,6 +58,7 @@ TEST_CASE("the portable instruction set is always there and every one has a name
   CHECK(has_isa(Isa::portable));
   CHECK(isa_name(Isa::portable) == "portable");
   CHECK(isa_name(Isa::avx2) == "avx2");
+  CHECK(isa_name(Isa::avx512) == "avx512");
 }
 
 #if defined(__x86_64__)

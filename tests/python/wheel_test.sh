@@ -15,7 +15,8 @@ missing=$(comm -23 <(cd "$sources" && git ls-files -- app cmake config docs envs
   <(tar -tzf "$work"/odrpo_bench-*.tar.gz | cut -d / -f 2- | sort))
 [[ -z $missing ]] || { echo "FAILED: the sdist lacks"; echo "$missing" | head; exit 1; }
 began=$SECONDS
-"$tools" -m pip -q --disable-pip-version-check wheel --no-build-isolation --no-deps -w "$work" "$@" "$sources"
+joined=$(sed -n 's/^ODRPO_JOINED:BOOL=//p' "$build/CMakeCache.txt")  # as ccache has them
+"$tools" -m pip -q --disable-pip-version-check wheel --no-build-isolation --no-deps -w "$work" --config-settings "cmake.define.ODRPO_JOINED=${joined:-OFF}" "$@" "$sources"
 wheel=("$work"/odrpo_bench-*.whl)
 echo "wheel: $((SECONDS - began)) s, $(du -k "${wheel[0]}" | cut -f 1) KiB; unpacked:"
 /usr/bin/python3 -m zipfile -l "${wheel[0]}" | awk '/_numerics.*so|bin.odrpo-bench/ { print "  " $1, $NF }'

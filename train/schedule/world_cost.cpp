@@ -129,9 +129,12 @@ namespace {
 constexpr double seconds_of_distribution = 8e-7;       ///< to make the distribution of one call, per level
 constexpr double seconds_of_product = 1e-9;   ///< to take in a response's votes, per combination of a kind of traits and a quality
 constexpr double seconds_of_share = 1.2e-10;  ///< for the same, per pair of a quality and a state of a prompt
-constexpr double seconds_of_state = 2e-9;      ///< posterior scores: per state of a prompt and group, if one score of each response is read
+constexpr double seconds_of_state = 0.2e-9, seconds_of_spread = 0.11e-9;  ///< posterior scores in float: per state of a prompt and group; for the floor
+constexpr double seconds_of_group = 0.2e-6;    ///< the same, per group
+constexpr double seconds_of_prior = 3e-9, seconds_of_moments = 18e-9;  ///< per state and step, to move the prior; by moments
+constexpr double seconds_in_double = 2.7e-9, scores_in_float = 32;  ///< per state and group; floats are often too coarse for larger groups
 constexpr double seconds_of_votes_state = 1e-9;  ///< posterior scores: per state of a prompt and response, if all votes are read
-constexpr double seconds_of_floor = 0.7e-9, seconds_of_known_floor = 0.7e-6;  ///< for the floor: per state and group; per group if the prior is fixed
+constexpr double seconds_of_known_floor = 0.7e-6;  ///< for the floor: per group if the prior is fixed
 constexpr double seconds_of_response = 0.7e-6, seconds_of_vote = 15e-9;  ///< per response and per vote, to find the row of its votes
 constexpr double logarithms = 100;            ///< factor of time, where products are too small for doubles and need logarithms …
 constexpr double votes_in_doubles = 400;      ///< … as from about so many votes
@@ -162,7 +165,8 @@ double posterior_bytes(const RunSpec& spec, double responses) {
   const int levels = spec.env.levels();
   if (!belief.all_votes) {
     const double scores = levels * (reward_kind(spec).real ? per_level_of_reals : 1);
-    const double rows = belief.grid.moments ? 9 : 7;  // tables in ScoreModel and PosteriorScores
+    const double in_float = spec.estimator.prior == PriorRule::fixed ? 0 : belief.grid.moments ? 9 : 8;  // tables in FloatScores
+    const double rows = (belief.grid.moments ? 9 : 7) + in_float / 2;  // in ScoreModel and PosteriorScores
     return rows * sizeof(double) * scores * states_of(belief);
   }
   const ModelSize size = model_size(belief, levels);
@@ -180,7 +184,10 @@ double posterior_seconds(const RunSpec& spec) {
     return groups * rollouts * (seconds_of_votes_state * states_of(belief) + seconds_of_response + seconds_of_vote * spec.votes);
   const bool floor = divides_by_deviation(spec.estimator.form) && !spec.estimator.floor;
   if (spec.estimator.prior == PriorRule::fixed) return floor ? groups * seconds_of_known_floor : 0;
-  return groups * (seconds_of_state + (floor ? seconds_of_floor : 0)) * states_of(belief);
+  const bool in_double = rollouts > scores_in_float || !least_ratio(spec.estimator);
+  const double of_state = in_double ? seconds_in_double : seconds_of_state + (floor ? seconds_of_spread : 0);
+  const double of_prior = seconds_of_prior + (belief.grid.moments ? seconds_of_moments : 0);
+  return groups * (seconds_of_group + of_state * states_of(belief)) + spec.learn.steps * of_prior * states_of(belief);
 }
 
 double posterior_model_seconds(const RunSpec& spec, double responses) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "estimators/batch.hpp"
+#include "estimators/posterior/float_groups.hpp"
 #include "estimators/posterior/posterior.hpp"
 #include "kernels/group_table.hpp"
 
@@ -16,8 +17,12 @@ namespace odrpo {
 struct PosteriorModel {
   ScoreModel model;
   PosteriorScores scores;
-  PosteriorModel(ScoreModel of, Isa isa) : model(std::move(of)), scores(model, isa) {}
-  std::size_t bytes() const { return model.bytes() + scores.bytes(); }
+  std::optional<FloatScores> floats;  ///< for a prior that moves while a run trains
+  /// `members`: of a group, for `floats`; 0 = without them.
+  PosteriorModel(ScoreModel of, Isa isa, int members = 0) : model(std::move(of)), scores(model, isa) {
+    if (members > 0) floats.emplace(scores, members);
+  }
+  std::size_t bytes() const { return model.bytes() + scores.bytes() + (floats ? floats->bytes() : 0); }
 };
 
 /// What the runs of one posterior estimator share. `model` or `votes` is set; both are null for any other estimator.
@@ -71,9 +76,11 @@ class PosteriorBatch {
  private:
   void begin_groups(int groups);
   void add_group(std::span<const double> weights, double mean_square);
+  void add_moments(std::span<const double> weights, double square);
   PosteriorTables tables_;
   StatePrior prior_;
-  std::optional<PosteriorGroup> group_;
+  std::optional<PosteriorGroup> group_;  ///< for a fixed prior, and where floats do not suffice (least_ratio())
+  std::optional<PosteriorGroups> groups_of_batch_;  ///< for other priors
   std::optional<PosteriorVoteGroup> vote_group_;
   EstimatorConfig config_;
   bool variance_;  ///< the floor needs the posterior variance
@@ -81,7 +88,9 @@ class PosteriorBatch {
       seen_{};               ///< rule `moments` (x, b: WorldMoments): in use; sums over the last groups of E[y | group], y = b, b^2, (x - b)^2
   int groups_ = 0;           ///< number of groups of the last values()
   std::vector<double> sum_;  ///< [states] sum of P(state | group) over those groups
-  std::vector<int> number_;  ///< [rollouts] scratch: number of each score in the model
+  std::size_t rollouts_;
+  std::vector<int> number_;         ///< [groups][rollouts] scratch: number of each score in the model, -1 = missing
+  std::vector<int> integer_number_;  ///< [256] number of each integer score
 };
 
 }  // namespace odrpo

@@ -49,7 +49,7 @@ PosteriorTables posterior_tables(const RunSpec& spec, RunCache& cache, const Bat
     return tables;
   }
   tables.model = cache.posterior_model(belief.key, [&] {
-    return std::make_shared<const PosteriorModel>(make_score_model(belief.rater, source(), levels, spec.votes, belief.grid), isa);
+    return std::make_shared<const PosteriorModel>(make_score_model(belief.rater, source(), levels, spec.votes, belief.grid), isa, fixed ? 0 : belief.grid.members);
   });
   tables.look_up = &group_table_stages(isa);
   const RewardKind kind = reward_kind(spec);

@@ -110,7 +110,7 @@ for arguments, word in {
 }.items():
     call("theory", *arguments, code=2, words=word)
 call("theory", "bound", "--group-size", "24", code=4, words="histograms")
-call("theory", "bound", "--votes", "1024", code=4, words="would take")
+call("theory", "bound", "--votes", "1024", "--worlds", "1000", code=4, words="would take")
 call("theory", "field", "--p", ".2,.3,.5", "--rater", "./judge.toml", "--group-size", "2..1000", code=4, words="table")
 call("theory", "curl", "no-such.toml", code=5)
 

@@ -111,6 +111,7 @@ TEST_CASE("steps with posterior scores are what Bayes' rule says, batch after ba
   for (int round = 0; round < rounds(25, 150); ++round) {
     const RunSpec spec = random_run(g);
     const int rollouts = spec.learn.rollouts;
+    const bool in_float = spec.estimator.prior != PriorRule::fixed;
     INFO(round << ' ' << estimator_word(spec.estimator) << " prior " << static_cast<int>(spec.estimator.prior) << " aggregate "
                << static_cast<int>(spec.rater.aggregate) << " votes " << spec.votes);
     const BanditProblem problem = *make_bandit_problem(spec, shared, best_isa(), never);
@@ -136,10 +137,11 @@ TEST_CASE("steps with posterior scores are what Bayes' rule says, batch after ba
           const auto [low, high] = std::minmax_element(value.begin(), value.end());
           if (*high - *low < 1e-9) std::fill(value.begin(), value.end(), value[0]);
         }
-        // mc-grpo asks which values equal the median: rounding decides where those of two scores are as good as equal
+        // mc-grpo asks which values equal the median, and others which is larger: rounding decides where those of two scores are as good as equal
         bool undecided = false;
-        for (std::size_t i = 0; i < seen.size() && leaves_pivot(spec.estimator.form); ++i)
-          for (std::size_t j = 0; j < i; ++j) undecided = undecided || (seen[i] != seen[j] && std::fabs(value[i] - value[j]) < 1e-12);
+        for (std::size_t i = 0; i < seen.size(); ++i)
+          for (std::size_t j = 0; j < i; ++j) undecided = undecided || (seen[i] != seen[j] && std::fabs(value[i] - value[j]) < (in_float ? 1e-5 : 1e-12));
+        undecided = undecided && (leaves_pivot(spec.estimator.form) || in_float);
         Values out(value.size());
         const double floor = floor_squared(spec.estimator, believed.open(w, seen));
         if (!value.empty()) advantages(form_of(spec.estimator), spec.env.bandit.levels, value, no_median, out, floor);
@@ -147,7 +149,9 @@ TEST_CASE("steps with posterior scores are what Bayes' rule says, batch after ba
           const std::size_t k = static_cast<std::size_t>(group * rollouts + i);
           const bool there = !std::isnan(reward_at(b, k));
           const double wanted = there ? out[static_cast<std::size_t>(next++)] : 0;
-          if (!undecided) CHECK(static_cast<double>(b.raw[k]) == Approx(wanted).epsilon(1e-6).margin(1e-6));
+          // without a floor an error of a value counts up to 1,000 times: groups whose values are closer together are computed in double
+          const double error = !in_float ? 1e-6 : spec.estimator.floor == 0 ? 2e-3 : 1e-4;
+          if (!undecided) CHECK(static_cast<double>(b.raw[k]) == Approx(wanted).epsilon(error).margin(error));
           if (!b.mask.empty() && !leaves_pivot(spec.estimator.form))
             REQUIRE((b.mask[k] != 0) == (there && !(equal && spec.learn.dead_groups == DeadGroups::drop)));
           ++compared;
