@@ -168,7 +168,7 @@ follow() {
   shown
 }
 
-# seconds of one core that a first build takes: of the program and of everything as measured (docs/building.md), the others between them
+# seconds of one core that a first build takes: of the program and of everything as measured (docs/lab/toolchains.md), the others between them
 first_build_seconds() {
   case $goal in
     run) echo 450 ;;

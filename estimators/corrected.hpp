@@ -1,4 +1,4 @@
-// Computes corrected scores: what each score counts so that the mean over a judge's errors is the true level (docs/posterior.md).
+// Computes corrected scores: what each score counts so that the mean over a judge's errors is the true level (docs/corrected.md).
 #pragma once
 #include <optional>
 #include <span>

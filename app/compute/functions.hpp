@@ -276,7 +276,7 @@ inline constexpr FunctionText corrected_scores{
     corrected_takes, "object: `scores`, K numbers; `condition` of C, null if it is singular; `refused`, why corrected estimators do not take them, or null",
     "What scores count in corrected estimators: c = C^-1 R, so that sum over k of P(k | true j) c_k = R_j. corrected(FORM) is FORM with these "
     "numbers as `values`. condition: the largest singular value of C over its least one.",
-    "docs/posterior.md; `estimators/corrected.cpp`"};
+    "docs/corrected.md; `estimators/corrected.cpp`"};
 inline constexpr FunctionText curl_at{
     curl_takes, "number: C_ij(s)",
     "C_ij(s) = f_i(s+e_j) - f_i(s+e_K) + f_j(s+e_K) - f_j(s+e_i) + f_K(s+e_i) - f_K(s+e_j); a scalar objective exists where it is 0 for all i, j, "

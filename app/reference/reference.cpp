@@ -224,7 +224,7 @@ void add_command(std::string& text, const CommandText& command) {
 }
 
 std::string commands_page(const CommandText& program) {
-  std::string text = "Every command with its flags, as `odrpo-bench help COMMAND` prints them. [commands.md](../commands.md) says how they work.\n";
+  std::string text = "Every command with its flags, as `odrpo-bench help COMMAND` prints them. [run.md](../run.md) says what happens when a suite stops.\n";
   add_command(text, program);
   text += "\n## Exit codes\n" + header({"code", "meaning"});
   for (const ExitText& exit : exit_texts) text += row({std::to_string(static_cast<int>(exit.code)), std::string(exit.meaning)});

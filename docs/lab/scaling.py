@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 
-# measured on one core of a 2.6 GHz virtual machine (docs/many-machines.md says how)
+# measured on one core of a 2.6 GHz virtual machine (docs/lab/many-machines.md says how)
 kinds = {  # mean seconds of a run, standard deviation of its logarithm, runs of each worker
     "bandit, 0.09 s a run": (0.092, 0.1, 200),
     "toy-lm, 12 s a run": (11.7, 0.3, 20),

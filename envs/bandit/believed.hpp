@@ -18,7 +18,7 @@ namespace odrpo {
 inline constexpr double following_scales[] = {1, 0.5, 0.25};
 
 /// Options of the quadrature over prompts. A prompt is described by the centre and the spread of its responses' quality. Nodes of centre
-/// and log spread are evenly spaced, only as close as the scores of a group make necessary (docs/posterior.md, Nodes).
+/// and log spread are evenly spaced, only as close as the scores of a group make necessary (docs/lab/posterior-measured.md, Nodes).
 struct PromptGrid {
   int members = 8;            ///< number of scores in a group
   double error_variance = 0;  ///< lower bound of a score's error variance, on the scale where quality is normal (least_error_variance())

@@ -7,7 +7,7 @@
 
 namespace odrpo {
 
-/// Exit codes of `odrpo-bench` (docs/commands.md); scripts rely on them.
+/// Exit codes of `odrpo-bench` (docs/reference/commands.md); scripts rely on them.
 enum class Exit : int {
   ok = 0,
   internal = 1,     ///< a bug in this program

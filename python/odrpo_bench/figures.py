@@ -62,7 +62,7 @@ def plot(
 
 
 def figure_data(results: Union[Results, str, os.PathLike, None], kind: str, **flags: Any) -> Dict[str, Any]:
-    """The figure as `plot --json` writes it: `caption` and `panels` with labels, scales and series (docs/commands.md)."""
+    """The figure as `plot --json` writes it: `caption` and `panels` with labels, scales and series (docs/figures.md)."""
     if isinstance(results, Results):
         results._refuse_change()
     path = [] if results is None else [results.path if isinstance(results, Results) else program.file(results)]

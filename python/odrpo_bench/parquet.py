@@ -53,7 +53,7 @@ def convert(inputs: Paths, output: Union[str, os.PathLike]) -> int:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """`python -m odrpo_bench convert IN… OUT`: returns the exit code, with the program's meanings (docs/commands.md)."""
+    """`python -m odrpo_bench convert IN… OUT`: returns the exit code, with the program's meanings (docs/reference/commands.md)."""
     if len(arguments) < 2 or any(argument.startswith("-") for argument in arguments):
         print("usage: python -m odrpo_bench convert FILE.parquet … OUT.jsonl", file=sys.stderr)
         return 0 if "--help" in arguments or "-h" in arguments else 2

@@ -8,11 +8,11 @@ import shutil
 import subprocess
 from typing import Any, Iterable, Iterator, List, Mapping, Optional
 
-BUG, USAGE, SUITE, LIMIT, RUNS_FAILED, BAD_INPUT, STOPPED = 1, 2, 3, 4, 7, 8, 75  # exit codes (docs/commands.md)
+BUG, USAGE, SUITE, LIMIT, RUNS_FAILED, BAD_INPUT, STOPPED = 1, 2, 3, 4, 7, 8, 75  # exit codes (docs/reference/commands.md)
 
 
 class ProgramError(RuntimeError):
-    """The program ended with an error. Its text is the program's; `exit_code` is its exit code (docs/commands.md)."""
+    """The program ended with an error. Its text is the program's; `exit_code` is its exit code (docs/reference/commands.md)."""
 
     def __init__(self, exit_code: int, text: str):
         super().__init__(re.sub("^error: ", "", text.strip()) or f"odrpo-bench ended with exit code {exit_code}")

@@ -39,7 +39,7 @@ int level_on(std::span<const double> scale, double reward);
 /// "1..6", "0..10 by 0.5", or the values themselves: "0, 0.3, 7".
 std::string scale_text(const std::vector<double>& values);
 
-/// What a file is. Formats of tools: docs/judge.md says which of their fields becomes what.
+/// What a file is. Formats of tools: docs/scores.md says which of their fields becomes what.
 enum class ScoreFormat { csv, tsv, json, promptfoo, inspect, lm_eval, openai_evals, deepeval, mt_bench, verl, nemo_rl, prime_rl, verifiers };
 inline constexpr Word<ScoreFormat> score_format_words[] = {
     {ScoreFormat::csv, "csv", "columns separated by commas, semicolons, bars or tabs"},

@@ -15,7 +15,7 @@
 
 namespace odrpo {
 
-/// Reads a table of scores from a file's bytes, or from several texts that a tool wrote. docs/raters.md ("Judges from scores") and docs/judge.md say how.
+/// Reads a table of scores from a file's bytes, or from several texts that a tool wrote. docs/scores.md says how.
 ///
 /// Bytes packed by gzip, zstd and zip are unpacked, and UTF-16 is converted. `how.format` says the format; otherwise the name of the file does (.csv, .tsv, .jsonl, .ndjson,
 /// .json), or its first line. A row is a score, or, with several columns of scores or a list in a cell, several. Lines of CSV and TSV that start with

@@ -1,4 +1,4 @@
-// Reads files that evaluation tools and trainers write, as rows of scores (docs/judge.md has the table of their fields).
+// Reads files that evaluation tools and trainers write, as rows of scores (docs/scores.md has the table of their fields).
 #pragma once
 #include <optional>
 #include <span>

@@ -1,4 +1,4 @@
-// Opens a work folder: checks its owner, takes its lock, and takes over what an earlier call left. Protocol and reasons: docs/results.md.
+// Opens a work folder: checks its owner, takes its lock, and takes over what an earlier call left. Protocol and reasons: docs/lab/work-folder.md.
 #include "results/store/work/work_folder.hpp"
 
 #include <fcntl.h>
