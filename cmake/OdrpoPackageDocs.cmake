@@ -29,22 +29,28 @@ function(odrpo_changelog variable package)
   set(${variable} "${text}" PARENT_SCOPE)
 endfunction()
 
-file(STRINGS ${CPACK_ODRPO_SOURCE}/LICENSE _license ENCODING UTF-8)
-list(SUBLIST _license 2 -1 _license)  # without its title
-set(_copyright "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: odrpo-bench\nComment:\n"
-  " The licenses of libraries in the program are in /usr/share/odrpo-bench/third-party.\n\nFiles: *\n")
-string(JOIN "" _copyright ${_copyright})
-foreach(line IN LISTS _license)
-  if(line MATCHES "^Copyright \\(c\\) (.*)$")
-    string(APPEND _copyright "Copyright: ${CMAKE_MATCH_1}\nLicense: Expat\n")
-  elseif(line STREQUAL "")
-    string(APPEND _copyright " .\n")
-  else()
-    string(APPEND _copyright " ${line}\n")
-  endif()
-endforeach()
+# LICENSE is a title, a notice of copyright and the text
+file(READ ${CPACK_ODRPO_SOURCE}/LICENSE _license)
+if(NOT _license MATCHES "\n\nCopyright \\(c\\) ([^\n]+)\n\n(.+)\n$")
+  message(FATAL_ERROR "LICENSE has another form")
+endif()
+set(_holder "${CMAKE_MATCH_1}")
+string(REGEX REPLACE "\n\n" "\n.\n" _text "${CMAKE_MATCH_2}")
+string(REGEX REPLACE "\n" "\n " _text "${_text}")
+set(_copyright "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: odrpo-bench
+Comment:
+ The licenses of libraries in the program are in /usr/share/odrpo-bench/third-party.
+
+Files: *
+Copyright: ${_holder}
+License: Expat
+ ${_text}
+")
 
 file(RENAME ${CPACK_TEMPORARY_DIRECTORY}/program/usr/share/zsh/site-functions ${CPACK_TEMPORARY_DIRECTORY}/program/usr/share/zsh/vendor-completions)
+file(WRITE ${CPACK_TEMPORARY_DIRECTORY}/program/usr/share/lintian/overrides/odrpo-bench
+  "# linked statically with HDF5, so that one package serves every release (docs/install.md)\nodrpo-bench: embedded-library zlib [usr/bin/odrpo-bench]\n")
 foreach(_component IN ITEMS program library)
   string(TOUPPER ${_component} _upper)
   set(_package ${CPACK_DEBIAN_${_upper}_PACKAGE_NAME})
@@ -54,6 +60,6 @@ foreach(_component IN ITEMS program library)
   file(WRITE ${_root}/doc/${_package}/changelog "${_changelog}")
   file(GLOB _packed ${_root}/doc/${_package}/changelog ${_root}/man/man1/*.1)
   execute_process(COMMAND gzip -9nf ${_packed} COMMAND_ERROR_IS_FATAL ANY)
-  file(GLOB_RECURSE _written ${_root}/doc/* ${_root}/man/*)
+  file(GLOB_RECURSE _written ${_root}/doc/* ${_root}/man/* ${_root}/lintian/*)
   file(CHMOD ${_written} FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
 endforeach()

@@ -26,14 +26,14 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "gnuplot-nox, libarchive13")  # figures; packed files of scores
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "python3, valgrind")            # workers of examples; instructions that the gate counts
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "simulation benchmarks for noisy ordinal reinforcement learning
- A noisy judge scores answers. This program says by simulations in which the truth is
- known which advantage estimator should train on the scores, how many
- votes per answer are worth buying, and whether a change made training
- slower or worse.")
+A noisy judge scores answers. This program says, by simulations in which
+the truth is known, which advantage estimator should train on the scores,
+how many votes per answer are worth buying, and whether a change made
+training slower or worse.")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libodrpo-dev)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS "odrpo-bench, cmake, g++ (>= 4:12)")
 set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "advantage estimators, raters and worlds of odrpo-bench as a library
- Headers, static libraries and a CMake package of the numerics of odrpo-bench:
- find_package(odrpo) makes the target odrpo::core.")
+Headers, static libraries and a CMake package of the numerics of
+odrpo-bench: find_package(odrpo) makes the target odrpo::core.")
 include(CPack)

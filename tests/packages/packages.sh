@@ -84,9 +84,10 @@ code=0; odrpo-bench judge analyze scores.csv.gz >packed.txt 2>&1 || code=$?
 [ $code = 5 ] && grep -q "libarchive13" packed.txt || { echo "a packed file: exit $code"; cat packed.txt; exit 1; }
 '
 tried() {  # WHAT ROOT BEGAN: looks at what `try` left
-  local table
-  table=$(head -n 1 "$2/person/table.txt")
-  [[ $table == *"digest $digest"* ]] || fail "$1: $table, and README shows $digest"
+  local shown
+  [[ -s $2/person/first-table ]] || { fail "$1: no table"; return; }
+  shown=$(head -n 1 "$2/person/table.txt")
+  [[ $shown == *"digest $digest"* ]] || fail "$1: $shown, and README shows $digest"
   row "$1: to the first table" "$(awk -v a="$3" -v b="$(cat "$2/person/first-table")" 'BEGIN { printf "%.2f s", b - a }')"
 }
 
