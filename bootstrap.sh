@@ -18,9 +18,9 @@ need_bench=(libbenchmark-dev)
 need_python=(python3-dev python3-venv)
 need_test=(ccache catch2 python3-h5py python3-numpy python3-pandas python3-xarray "${need_python[@]}")
 need_all=("${need_figures[@]}" "${need_bench[@]}" "${need_mpi[@]}" clang libclang-rt-dev hdf5-tools python3-h5netcdf
-  python3-netcdf4 python3-jsonschema python3-matplotlib valgrind procps zsh fish)
-# CI alone, as root: a test starts a Slurm of its own; elsewhere these would start services
-need_ci=(munge slurm-client slurmctld slurmd)
+  python3-netcdf4 python3-jsonschema python3-matplotlib valgrind procps python3-yaml zsh fish)
+# CI alone, as root: a test starts a Slurm of its own; elsewhere these would start services. Packages are tried in minimal systems
+need_ci=(munge slurm-client slurmctld slurmd debootstrap lintian)
 
 # objects and clones in other folders share what ccache keeps
 export CCACHE_BASEDIR=${CCACHE_BASEDIR-$root} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR-1}

@@ -24,6 +24,7 @@ bool is_packed(std::string_view bytes);
 
 /// The texts in a packed file in the order of their names: one of gzip and zstd, the members of a zip archive that are no folders. `wanted`: only
 /// members for whose name it is true. Failure bad_input for a damaged file and beyond max_scores_bytes.
+/// Failure io where libarchive is not installed.
 std::vector<NamedText> unpacked(std::string_view bytes, const std::string& file, bool (*wanted)(std::string_view name));
 
 /// The one text of bytes that are packed or UTF-16; without text where they are neither, so that nothing is copied. Failure bad_input for an archive of several.

@@ -293,6 +293,12 @@ with zipfile.ZipFile(archive, "w") as z:
     z.writestr("a.csv", long_rows())
     z.writestr("b.csv", long_rows())
 refused(save("two.zip", archive.getvalue()), says="unpack it and name one, such as a.csv")
+# where libarchive is not there, or is no library, packed files alone are refused
+save("broken/libarchive.so.13", "no library")
+without = {**checks.clean, "LD_LIBRARY_PATH": os.path.abspath("broken")}
+for name, code in (("packed.csv.gz", 5), ("packed.zip", 5), ("plain.csv", 0)):
+    done = subprocess.run([program, "judge", "analyze", save("plain.csv", long_rows()) if name == "plain.csv" else name], capture_output=True, text=True, env=without)
+    check(done.returncode == code and (code == 0) == ("libarchive13" not in done.stderr), f"{name} without libarchive: exit {done.returncode}: {done.stderr}")
 refused(path("verl/1.jsonl"), "--gold", "truth", says="what the keys of a file of verl mean is known: leave --gold \"truth\" out, or add --format json")
 refused(path("verl/1.jsonl"), "--prompt", "step", "--format", "verl", says="leave --prompt \"step\" out")
 refused(save("sheet.xlsx", one_member("xl/workbook.xml")), says="save the sheet as CSV")
