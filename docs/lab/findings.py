@@ -273,7 +273,7 @@ def of_results():
 
 
 # the toy language model's evaluations: name, column before training (a policy wins half of the comparisons with itself; against the best of 16 of its responses nothing is measured), column, ceiling
-EVALUATIONS = (("grounding", "start_grounding", "grounding", 90), ("win rate over the best of 16", None, "win_rate_length_controlled", 100), ("instructions", "start_instructions", "instructions", 100))
+EVALUATIONS = (("grounding", "start_grounding", "grounding", 90), ("win rate", None, "win_rate_length_controlled", 100), ("instructions", "start_instructions", "instructions", 100))
 
 
 def values_of(runs, name):
@@ -291,8 +291,8 @@ def ranges_text():
     for name, start, column, ceiling in EVALUATIONS:
         end, first = values_of(runs, column), values_of(runs, start) if start else []
         if len(end) > 1:
-            told.append(f"{name} {f'{statistics.mean(first):.0f} to ' if first else ''}{statistics.mean(end):.0f} (sd {statistics.stdev(end):.0f}) of {ceiling}")
-    return f"grpo, before to after training, of the most there can be, in percent: {'; '.join(told)}."
+            told.append(f"{name} {f'{statistics.mean(first):.1f} to ' if first else ''}{statistics.mean(end):.1f} (sd {statistics.stdev(end):.1f}) of {ceiling}")
+    return f"grpo from start to end, of the ceiling, in percent: {'; '.join(told)}."
 
 
 def ranges():
@@ -326,14 +326,14 @@ def of_weights():
     figure = ["curves", "results", "--curve", "quality", "--baseline", "odrpo(grpo)", *three, *where("grpo"), "--where", "env=small"]
     yield Claim("Which weight is best", "On GRPO, Gini-Median is the best of uniform, Gini and Gini-Median weights", "Rows are Gini-Median minus each weight; the figure has the opposite sign.", parts,
                 ["forest", "results", *three, *where("grpo"), "--value", "gain", "--columns", "rater", "--compare", "difference", "--baseline", "odrpo-gini-median(grpo)"], False)
-    yield Claim("Convergence with weights", "Variance-aware weights accelerate convergence", "A mean over training does not separate speed from the level reached. The figure has the true quality minus that of uniform weights.", early, figure, False)
+    yield Claim("Convergence with weights", "Variance-aware weights accelerate convergence", "A mean over training mixes speed and the level reached. The figure: true quality minus that of uniform weights.", early, figure, False)
 
 
 def of_rates():
     t = Table("tuning")
     rows = t.rows(lambda c: f"{c['row']}, {c['column']}, {c['in']['env']}", lambda c: "gini" in c["row"])
     maxrl, grpo = ([r for r in rows if r.label.split(",")[0].endswith(f"({f})")] for f in ("maxrl", "grpo"))
-    yield Claim("Each at its own learning rate", "Do the gains hold when each estimator has its own best learning rate?", "The results, votes and curves of the bandit use one rate for all, the one with the best mean over all estimators. Here each has its best of four.",
+    yield Claim("Each at its own learning rate", "Do the gains hold when each estimator has its own best learning rate?", "Elsewhere the bandit has one rate for all, that of the best mean. Here each has its best of four.",
                 [Part(BANDIT, f"MaxRL: {verdict(maxrl).word}; GRPO: {verdict(grpo).word}", f"over MaxRL: {verdict(maxrl).text}, {span(maxrl)}; over GRPO: {verdict(grpo).text}, {span(grpo)}", t.command, [*listing(rows), "", t.source()], t.seeds())],
                 ["forest", "tuning", *where("maxrl", "odrpo-gini(maxrl)", "odrpo-gini-median(maxrl)", "grpo", "odrpo-gini(grpo)", "odrpo-gini-median(grpo)")], True)
     t = Table("repeated-prompts", "--compare", "difference")
@@ -368,7 +368,7 @@ def of_votes():
         v = verdict(rows)
         text = v.text if any(r.told for r in rows) else f"not asked: {len(first) - len(tuning)} seeds" if few else "not asked: MaxRL is best with one vote itself"
         if alone and len(alone) < len(rows) and not few:
-            text += f"; not asked in {len(alone)} cells, where MaxRL is best with one vote itself"
+            text += f"; not asked in {len(alone)} cells"
         ours = Table("votes" + w.suffix, "--value", w.value if w is BANDIT else "win-rate", "--baseline", "maxrl", "--compare", "difference")
         ahead = ours.rows(lambda c: f"{c['row']}, {c['column']} votes, {c['in']['rater']}")
         lead.append(part(w, ours, ahead, "points", text=span(ahead, "points")))
@@ -397,7 +397,7 @@ def of_votes():
     yield Claim("One vote against the best N", "With one score per response, ODRPO beats MaxRL with the best of 1, 8, 16 and 32", "Where MaxRL is best with one vote, this is the claim above and has no verdict.", one, [*votes, "--value", "gain"], False)
     yield Claim("More votes for MaxRL", "MaxRL improves with N, peaks (training reward at 8, win rate at 16), and dips at 32", "", peak, ["votes", "votes", *where("maxrl"), "--value", "gain"], False)
     yield Claim("More votes for Gini-Median", "Gini-Median on MaxRL goes on improving up to N = 32", "Training takes the mode of the votes, which saturates.", median, ["votes", "votes", *where("odrpo-gini-median(maxrl)"), "--value", "gain"], False)
-    yield Claim("Observed reward over votes", "ODRPO's final training reward is 2.3 to 8.5 % above MaxRL's for every N", "The observed reward is what the judge says, not true quality.", seen, [*votes, "--value", "reward", "--baseline", "maxrl"], False)
+    yield Claim("Observed reward over votes", "ODRPO's final training reward is 2.3 to 8.5 % above MaxRL's for every N", "Observed: what the judge says, not true quality.", seen, [*votes, "--value", "reward", "--baseline", "maxrl"], False)
 
 
 def of_curves():
@@ -432,7 +432,7 @@ def of_curves():
             word, more = ("yes" if all(r.hi < 1 for r in rows) else "no" if any(significant(r.p) and r.lo > 1 for r in rows) else "open"), "at most 1 % counts as none"
         parts.append(Part(w, word, f"{span(rows, 'us' if w is BANDIT else '%')} a step, {stars} of {len(rows)} significantly slower; {more}", t.command, [*listing(rows, "us" if w is BANDIT else "%"), "", t.source()], t.seeds()))
     if parts:
-        yield Claim("Step time", "ODRPO adds no step time", "In the toy LM policies are held still, since one that learns to write longer responses takes longer steps.", parts, ["forest", "step-time", "--value", "seconds", "--columns", "votes", "--compare", "difference"], False)
+        yield Claim("Step time", "ODRPO adds no step time", "In the toy LM policies are held still, since longer responses take longer steps.", parts, ["forest", "step-time", "--value", "seconds", "--columns", "votes", "--compare", "difference"], False)
 
 
 def beside_word(more):
@@ -474,8 +474,8 @@ def of_levels():
                                f"the mean level that advantages come from rises by {span(ours, 'levels')} under ODRPO ({v.text}), by {span(theirs, 'levels')} under GRPO and MaxRL; more under ODRPO: {more.text}", command("Implicit curriculum"),
                                [*listing(rise, "levels"), "", "ODRPO minus its baseline:", "", *listing(beside, "levels"), "", source], runs))
         kept = rows_of(lost, lambda e: "odrpo(grpo)" if e in ("odrpo-gini(grpo)", "odrpo-gini-median(grpo)") else None, -1)
-        mean = lambda *names: statistics.mean(v for (e, _), seeds in lost.items() if e in names for v in seeds.values())
-        forgetting.append(Part(w, verdict(kept).word, f"the one of levels 2 to 5 that fares worst moves by {-mean('odrpo-gini(grpo)', 'odrpo-gini-median(grpo)') + 0.0:+.2f} points with weights, {-mean('odrpo(grpo)') + 0.0:+.2f} with uniform ones; better with weights: {verdict(kept).text}", command("No forgetting"), [*listing(kept, "points"), "", source], runs))
+        change = lambda *names: f"{round(-statistics.mean(v for (e, _), seeds in lost.items() if e in names for v in seeds.values()), 2) + 0.0:+.2f}"  # no -0.00
+        forgetting.append(Part(w, verdict(kept).word, f"the worst of levels 2 to 5 moves by {change('odrpo-gini(grpo)', 'odrpo-gini-median(grpo)')} points with weights, {change('odrpo(grpo)')} with uniform ones; better with weights: {verdict(kept).text}", command("No forgetting"), [*listing(kept, "points"), "", source], runs))
     yield Claim("Implicit curriculum", "Levels are learned from the low ones to the high ones", "Any policy that improves leaves low levels behind, so the rise is compared with that of GRPO and MaxRL. In the bandit most of it is over before the first record, at step 20.", curriculum,
                 ["levels", "training-curves", "--where", "rater=mixed", *where("maxrl", "odrpo-gini-median(maxrl)")], False)
     yield Claim("No forgetting", "Weights prevent forgetting of low levels", "The share of responses that reach a level: the mean of the last third of training minus that of the middle third.", forgetting,
@@ -499,7 +499,7 @@ def of_judge():
     losses, rises = (sum(significant(r.p) and sign * r.mean > 0 for r in even) for sign in (-1, 1))
     tested, cost = [w[r.label.split()[0]] for r in even], max(-r.mean for r in even)
     yield Claim("W of .9 or more", "A stable reward needs a judge with W >= .9 (conjecture)", "One world, judges whose calls err by more or less, without and with rare lowest scores, against W = .96 without.",
-                [Part(BANDIT, "not needed here" if max(-r.lo for r in even) < 0.5 else "partly", f"from W {max(tested):.2f} to {min(tested):.2f} the gain falls by at most {cost:.1f} points ({losses} of {len(even)} cells significantly lower, {rises} higher; intervals below .5 points count as not needed); rare lowest scores cost MaxRL {min(-r.mean for r in rough):.1f} to {max(-r.mean for r in rough):.1f}, at W {min(w[r.label.split()[0]] for r in rough):.2f} to {max(w[r.label.split()[0]] for r in rough):.2f}",
+                [Part(BANDIT, "not needed here (below .5 points)" if max(-r.lo for r in even) < 0.5 else "partly", f"from W {max(tested):.2f} to {min(tested):.2f} the gain falls by at most {cost:.1f} points ({losses} of {len(even)} cells significantly lower, {rises} higher); rare lowest scores cost MaxRL {min(-r.mean for r in rough):.1f} to {max(-r.mean for r in rough):.1f}, at W {min(w[r.label.split()[0]] for r in rough):.2f} to {max(w[r.label.split()[0]] for r in rough):.2f}",
                       t.command, [*listing(rows, "points"), "", t.source()], t.seeds())], ["forest", "w-conjecture", *where("grpo", "maxrl")], False)
 
 
@@ -537,7 +537,7 @@ def of_future():
     careful = [r._replace(mean=-r.mean, lo=-r.hi, hi=-r.lo) for r in rows if r.label.startswith(("cheap-mode", "cheap-mean"))]
     steps = [r for r in rows if r.label.startswith("cheap,")]
     one, eight = verdict(careful), verdict(steps)
-    yield Claim("One reasoning judge or many cheap calls", "One expensive reasoning call could replace many cheap ones", "Future work of the paper. One careful call (W .9), eight cheap ones (W .6), or one cheap call for eight times the steps. The cost of the judge is equal; eight times the steps also cost eight times the training.",
+    yield Claim("One reasoning judge or many cheap calls", "One expensive reasoning call could replace many cheap ones", "Future work of the paper. One careful call (W .9), eight cheap ones (W .6), or one cheap call for eight times the steps. The judge's calls cost alike; eight times the steps also cost more training.",
                 [Part(BANDIT, f"against eight calls: {one.word}, against eight times the steps: {verdict([r._replace(mean=-r.mean) for r in steps]).word}",
                       f"one careful call against eight cheap ones: {one.text}, {span(careful, 'points')}; eight times the steps with one cheap call against the careful one: {eight.text}, {span(steps, 'points')}", t.command, [*listing(rows, "points"), "", t.source()], t.seeds())],
                 ["forest", "reasoning-judge"], False)
@@ -563,9 +563,9 @@ def of_random():
     half = lambda c: f"± {(c['hi'] - c['lo']) / 2:.2f}"
     for at in (once, bare, clip):
         for a, b, c, d in zip(*(of(value, **at) for value in ("logit-shift", "logit-spread", "entropy-collapse", "gradient-snr"))):
-            lines.append(f"| {at['epochs']}, {at['ratio_clip']} | {a['row']} | {a['mean']:+.2f} {half(a)} | {b['mean']:.2f} {half(b)} | {c['mean']:.0f} | " + (f"{d['mean']:+.2f} {half(d)}" if d["n"] else "n/a") + " |")
+            lines.append(f"| {at['epochs']}, {at['ratio_clip']} | {a['row']} | {a['mean']:+.2f} {half(a)} | {b['mean']:.2f} {half(b)} | {c['mean']:.0f} | " + (f"{d['mean']:+.4f} ± {(d['hi'] - d['lo']) / 2:.4f}" if d["n"] else "n/a") + " |")
     spread = of("logit-spread", **once)
-    yield Claim("Random rewards", "What does training do under a judge that knows nothing?", "Two responses a prompt; the start likes the better one. Shift and spread are of the logit of what the start likes best, over prompts.",
+    yield Claim("Random rewards", "What does training do under a judge that knows nothing?", "Two responses a prompt; the start likes the better one. Shift and spread are of that one's logit, over prompts.",
                 [Part(BANDIT, "probabilities spread", f"one epoch of on-policy steps: mean shift 0 within its interval in {sum(c['lo'] <= 0 <= c['hi'] for c in of('logit-shift', **once))} of {len(spread)} estimators ({mean(of('logit-shift', **once))} nats), spread {min(c['mean'] for c in spread):.1f} to {max(c['mean'] for c in spread):.1f}; "
                       f"four epochs: shift {mean(of('logit-shift', **bare))}; four with PPO's clip: {mean(of('logit-shift', **clip))}, up under {', '.join(c['row'] for c in of('logit-shift', **clip) if c['lo'] > 0) or 'none'}; entropy collapses in up to {max(c['mean'] for c in of('entropy-collapse', **clip)):.0f} % of seeds there", t.command, [*lines, "", t.source()], t.seeds())],
                 ["bars", "random-rewards", "--columns", "value", "--value", "logit-shift,logit-spread"], True)
