@@ -101,7 +101,8 @@ def broken(site):
 def differences(site):
     """Pages whose HTML has other numbers of elements than their source: a list that became a paragraph, a table that became text."""
     for source in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
-        path = "index.html" if source.name == "README.md" else source.relative_to(ROOT / "docs").with_suffix(".html")
+        path = pathlib.Path("index.html") if source.parent == ROOT else source.relative_to(ROOT / "docs").with_suffix(".html")
+        path = path.with_name("index.html") if source.name == "README.md" else path
         page = Page((site / path).read_text(encoding="utf-8"))
         lines = [line for _, line in prose(source)]
         text = source.read_text(encoding="utf-8")

@@ -116,13 +116,13 @@ def staged(page, folder, copied):
 
 
 def navigation(pages):
-    """README's index: a part for each section, a part of it for each item in bold; each page stands where it is named first."""
+    """README's index: a part for each section, a part of it for each item in bold; then that of docs/lab. Each page stands where it is named first."""
     readme, seen = (ROOT / "README.md").read_text(encoding="utf-8"), set()
 
-    def entries(text):
+    def entries(text, folder=ROOT):
         found = []
         for link in LINK.finditer(text):
-            file = link["target"] and (ROOT / link["target"].partition("#")[0]).resolve()
+            file = link["target"] and (folder / link["target"].partition("#")[0]).resolve()
             if file in pages and file not in seen:
                 seen.add(file)
                 name = link["text"].replace("`", "")
@@ -137,6 +137,8 @@ def navigation(pages):
         for title, text in zip(parts[1::2], parts[2::2]):
             inside += [{title: found}] if (found := entries(text)) else []
         nav.append({section: inside})
+    notes = ROOT / "docs" / "lab" / "README.md"
+    nav.append({"Laboratory": entries(notes.read_text(encoding="utf-8"), notes.parent)})
     rest = [{page.stem: str(site_path(page))} for page in pages if page not in seen and page.name != "README.md"]
     return nav + ([{"More": rest}] if rest else [])
 
