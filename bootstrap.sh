@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds Release, and starts odrpo-bench: `./bootstrap.sh [--cuda] [--mpi] COMMAND …`. `./bootstrap.sh test` tests it, and
-# `./bootstrap.sh packages python` installs what `pip install .` compiles with (docs/building.md).
+# `./bootstrap.sh packages python` installs what `pip install .` compiles with, `./bootstrap.sh docs` makes HTML pages (docs/building.md).
 set -euo pipefail
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
@@ -16,6 +16,7 @@ need_figures=(gnuplot-nox)
 need_mpi=(openmpi-bin libopenmpi-dev)
 need_bench=(libbenchmark-dev)
 need_python=(python3-dev python3-venv)
+need_docs=(mkdocs)
 need_test=(ccache catch2 python3-h5py python3-numpy python3-pandas python3-xarray "${need_python[@]}")
 need_all=("${need_figures[@]}" "${need_bench[@]}" "${need_mpi[@]}" clang libclang-rt-dev hdf5-tools python3-h5netcdf
   python3-netcdf4 python3-jsonschema python3-matplotlib valgrind procps python3-yaml zsh fish)
@@ -48,6 +49,7 @@ case ${1:-} in
   bench) goal=bench ;;
   packages) goal=packages
     [[ ${2:-} == python && $# == 2 ]] || die 2 "packages: 'python' is needed: './bootstrap.sh packages python' installs what 'pip install .' compiles with" ;;
+  docs) goal=docs; shift ;;
   test)
     shift
     case ${1:-} in
@@ -229,6 +231,10 @@ compile() {
 if [[ $goal == packages ]]; then
   install_missing "${need_run[@]}" "${need_python[@]}"
   exit
+fi
+if [[ $goal == docs ]]; then
+  install_missing "${need_docs[@]}"
+  exec /usr/bin/python3 "$root/docs/site/build.py" "$@"
 fi
 if ! fresh; then (compile); fi
 

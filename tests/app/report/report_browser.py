@@ -1,78 +1,16 @@
 #!/usr/bin/env python3
 # Opens pages of `report` in headless Chromium: no console message, no request but for the page, no violation of its policy; headers sort
 # by click and by key; nothing is wider than a narrow window. Usage: report_browser.py PROGRAM SAMPLE_PROGRAM [FOLDER FOR SCREENSHOTS] [FILE.h5 …]
-import base64, json, os, re, shutil, subprocess, sys
+import base64, json, os, re, subprocess, sys
 
 import checks
+from browser import Browser, browser
 from checks import check, paths, program
 
 sample, shots, files = paths[0], paths[1] if len(paths) > 1 else None, paths[2:]
-browser = next((b for b in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if b), None)
 if not browser:
     print("skipped: no Chromium")
     sys.exit(77)
-
-
-class Browser:
-    """The DevTools protocol over two pipes: one JSON object after the other, NUL between them."""
-
-    def __init__(self):
-        to_read, to_write = os.pipe()
-        from_read, from_write = os.pipe()
-
-        def wire():
-            os.dup2(to_read, 3)
-            os.dup2(from_write, 4)
-
-        for fd in (to_read, from_write):
-            os.set_inheritable(fd, True)
-        flags = ["--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-extensions",
-                 "--disable-background-networking", "--disable-component-update", "--user-data-dir=" + os.path.join(os.getcwd(), "profile")]
-        self.process = subprocess.Popen([browser, *flags, "about:blank"], preexec_fn=wire, close_fds=False,
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        os.close(to_read)
-        os.close(from_write)
-        self.to, self.answers = os.fdopen(to_write, "wb"), os.fdopen(from_read, "rb")
-        self.rest, self.number, self.session, self.events = b"", 0, None, []
-
-    def message(self):
-        while b"\0" not in self.rest:
-            more = os.read(self.answers.fileno(), 1 << 16)
-            if not more:
-                raise SystemExit("the browser has gone")
-            self.rest += more
-        one, self.rest = self.rest.split(b"\0", 1)
-        return json.loads(one)
-
-    def call(self, method, **params):
-        self.number += 1
-        request = {"id": self.number, "method": method, "params": params}
-        if self.session:
-            request["sessionId"] = self.session
-        self.to.write(json.dumps(request).encode() + b"\0")
-        self.to.flush()
-        while True:
-            answer = self.message()
-            if answer.get("id") == self.number:
-                if "error" in answer:
-                    raise SystemExit(f"{method}: {answer['error']}")
-                return answer["result"]
-            self.events.append(answer)
-
-    def wait(self, method):
-        while not any(e.get("method") == method for e in self.events):
-            self.events.append(self.message())
-
-    def value(self, script):
-        done = self.call("Runtime.evaluate", expression=script, returnByValue=True)
-        if "exceptionDetails" in done:
-            raise SystemExit(f"{script}: {done['exceptionDetails']}")
-        return done["result"].get("value")
-
-    def open(self, path):
-        self.events = []
-        self.call("Page.navigate", url="file://" + path)
-        self.wait("Page.loadEventFired")
 
 
 def screenshot(b, name, width, scheme, whole=True):
@@ -145,10 +83,7 @@ def look_at(b, path, name):
 subprocess.run([sample, "sample.h5"], check=True, stdout=subprocess.DEVNULL)
 subprocess.run([sample, "hostile.h5", "texts"], check=True, stdout=subprocess.DEVNULL)
 b = Browser()
-target = b.call("Target.createTarget", url="about:blank")["targetId"]
-b.session = b.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-for domain in ("Page", "Runtime", "Log", "Network", "Audits"):
-    b.call(domain + ".enable")
+b.page("Page", "Runtime", "Log", "Network", "Audits")
 for path in ["sample.h5", "hostile.h5", *files]:
     name = os.path.basename(path)[:-3]
     subprocess.run([program, "report", path, "-o", name + ".html"], check=True, stderr=subprocess.DEVNULL)
@@ -160,8 +95,6 @@ open("changed.html", "w").write(text.replace('"use strict";', '"use strict"; doc
 b.open(os.path.realpath("changed.html"))
 check(b.value("document.title") == "sample", "a changed script does not run")
 check(any("Content Security Policy" in json.dumps(e) for e in b.events if e.get("method") == "Log.entryAdded"), "a violation is seen")
-b.session = None
-b.call("Browser.close")
-b.process.wait(30)
+b.close()
 print("with", browser)
 checks.finish()
