@@ -12,6 +12,7 @@ numpy arrays and lists give numpy arrays; torch tensors give tensors of their ty
 As a program, the file answers odrpo-bench: [estimator.NAME] command = "python3 FILE.py"."""
 import json
 import sys
+import warnings  #: odrpo odrpo-bitwise
 
 import numpy as np
 
@@ -381,6 +382,15 @@ def whiten(a, times, lib):
 
 
 #:
+#: odrpo odrpo-bitwise
+def warn_of_shares(scores):
+    """Warns of scores 0..1: an ordinal estimator reads levels 1, 2, .., and its weights tell nothing below level 1."""
+    seen = scores[scores == scores]
+    if ((seen > 0) & (seen < 1)).any() and ((seen >= 0) & (seen <= 1)).all():
+        warnings.warn("scores are 0..1, and levels are 1, 2, ..: multiply them by the number of levels", stacklevel=3)
+
+
+#:
 def verl(token_level_rewards, response_mask, index, **_):
     """As verl's estimators: (advantages, returns)[responses, tokens]. A response's score is the sum of its rewards; responses of one uid,
     index[responses], are a group."""
@@ -389,6 +399,7 @@ def verl(token_level_rewards, response_mask, index, **_):
     uids = index.tolist() if hasattr(index, "tolist") else list(index)
     if len(uids) != len(scores):
         raise ValueError(f"{len(scores)} scores, but {len(uids)} uids")
+    warn_of_shares(scores)  #: odrpo odrpo-bitwise
     groups = {}
     for i, uid in enumerate(uids):
         groups.setdefault(uid, []).append(i)
@@ -413,6 +424,7 @@ def trl(rewards, num_generations):
     x, lib, like = doubles(rewards)
     if x.ndim != 1 or num_generations < 1 or len(x) % num_generations:
         raise ValueError(f"rewards of shape {tuple(x.shape)} are no groups of {num_generations}")
+    warn_of_shares(x)  #: odrpo odrpo-bitwise
     a = advantages(x.reshape(-1, num_generations)).reshape(-1)
     a = whiten(a, lib.ones_like(a) * ~lib.isnan(x), lib)  #: whiten-response
     a = whiten(a, lib.ones_like(a) * ~lib.isnan(x), lib)  # each response once: there are no tokens here  #: whiten-token

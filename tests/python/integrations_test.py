@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # The adapters for verl and TRL (docs/trainers.md) with stand-ins for both and for torch, whose signatures are the real ones; tests/python/integrations.sh runs the
 # real ones. Advantages are compared with `export-estimator`, which is other code. Usage: integrations_test.py PROGRAM FOLDER; the package is in FOLDER.
-import collections, importlib.metadata, json, os, sys, types
+import collections, importlib.metadata, json, os, sys, types, warnings
 
 import checks
 from checks import check, refuses
@@ -115,6 +115,7 @@ core_algos.register_adv_est = register_adv_est
 
 import odrpo_bench
 
+integrations = importlib.import_module("odrpo_bench.integrations")
 verl, trl = (importlib.import_module(f"odrpo_bench.integrations.{name}") for name in ("verl", "trl"))
 check("trl" not in sys.modules and "torch" not in sys.modules, "the package imports TRL or torch by itself")
 sys.modules["trl"] = types.ModuleType("trl")
@@ -215,5 +216,12 @@ trl.replace_tail(short, [3, 4, 5])
 check(list(short) == [4, 5], f"the tail of a short log: {short}")
 refuses(ValueError, "takes the place of scale_rewards", OdrpoTrainer, estimator="grpo", rewards=several, scale_rewards="none")
 refuses(TypeError, "estimator", OdrpoTrainer, rewards=several)
+
+# scores 0..1, of which an ordinal estimator knows no levels, are warned of
+for word, shares, wanted in (("odrpo-gini(grpo)", [0.3, 0.7, 0.7, 0.9], 1), ("odrpo-gini(grpo)", [3, 7, 7, 9], 0), ("grpo", [0.3, 0.7, 0.7, 0.9], 0)):
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        integrations.BatchEstimator(word, None, {})(np.array(shares, float), np.zeros(4, int))
+    check(len(seen) == wanted, f"{word} of {shares}: {[str(w.message) for w in seen]}")
 
 checks.finish()

@@ -1,5 +1,6 @@
 """Estimators where people train: `integrations.verl` and `integrations.trl` (docs/trainers.md). Neither of the trainers is imported before it is used."""
 import importlib.metadata
+import warnings
 
 import numpy as np
 
@@ -40,6 +41,8 @@ class BatchEstimator:
         tokens[at] = 1 if lengths is None else lengths
         here = ~np.isnan(padded)
         values = np.where(here, padded, 0)
+        if self.posterior is None and self.estimator.startswith("odrpo") and (values <= 1).all() and ((values > 0) & (values < 1)).any():
+            warnings.warn("scores are 0..1, and levels are 1, 2, ..: multiply them by the number of levels", stacklevel=2)
         if self.posterior is not None:
             values = np.where(here, self.posterior(values, mask=here), 0)
         result = advantages(values, self.estimator, mask=here, lengths=tokens if self.reads_lengths else None, **self.options)

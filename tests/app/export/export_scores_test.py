@@ -261,4 +261,15 @@ check(first == open("own.py").read() and "rloo, convention paper" in first, "the
 open("foreign.py", "w").write("# mine\n")
 checks.call("export-estimator", "--estimator", "grpo", "-o", "foreign.py", code=5, words="export-estimator did not write it")
 checks.call("export-estimator", "--estimator", "grpo", "-o", "foreign.py", "--force")
+# --- scores 0..1, of which an ordinal estimator knows no levels, are warned of
+import warnings
+for word, scores, wanted in (("odrpo-gini(grpo)", [0.3, 0.7, 0.7, 0.9], 1), ("odrpo-gini(grpo)", [nan, 0, 0.5, 1], 1), ("odrpo-gini(grpo)", [0, 1, 1, 0], 0),
+                             ("odrpo-gini(grpo)", [3, 7, 7, 9], 0), ("odrpo-gini(grpo)", [0.5, 1.5, 2, 3], 0), ("odrpo-gini(grpo)", [nan] * 4, 0), ("grpo", [0.3, 0.7, 0.7, 0.9], 0)):
+    module = Module("shares", word).module
+    for name, call in (("trl", lambda: module.trl(np.array(scores), 4)), ("verl", lambda: module.verl(np.array(scores)[:, None], np.ones((4, 1)), np.zeros(4, int)))):
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            call()
+        check([str(w.message).split(":")[0] for w in seen] == ["scores are 0..1, and levels are 1, 2, .."] * wanted, f"{name}, {word} of {scores}: {[str(w.message) for w in seen]}")
+
 checks.finish()
