@@ -160,7 +160,7 @@ def looked_at(site, shots):
             png = b.call("Page.captureScreenshot", captureBeyondViewport=width == 1280 and b.value("document.documentElement.scrollHeight") < 8000)["data"]
             (shots / f"{'-'.join(path.relative_to(site).with_suffix('').parts)}-{width}.png").write_bytes(base64.b64decode(png))
     # found: all words, the last not complete; nothing; signs that mean something to lunr
-    for query, wanted in (("kendall hist", "judge.html"), ("exit codes", "reference/commands.html#exit-codes"), ("zzzzqx", None), ("odrpo-gini(grpo):*", "export-estimator.html")):
+    for query, wanted in (("kendall hist", "reference/commands.html#judge-analyze"), ("exit codes", "reference/commands.html#exit-codes"), ("zzzzqx", None), ("odrpo-gini(grpo):*", "export-estimator.html")):
         yield from opened(site / "search.html", "?q=" + urllib.parse.quote(query))
         found = b.value("new Promise(done => { const look = (n) => { const box = document.getElementById('mkdocs-search-results');"
                         " if (box.textContent.trim() || !n) done([...box.querySelectorAll('a')].map(a => a.href)); else setTimeout(look, 100, n - 1); }; look(100); })")
