@@ -25,6 +25,13 @@ namespace {
 
 std::string code_text(std::string_view text) { return text.empty() ? "" : fmt::format("`{}`", text); }
 
+// Plain text as Markdown: asterisks would make it slanted.
+std::string plain_text(std::string_view text) {
+  std::string out;
+  for (const char c : text) out.append(c == '*' ? "\\" : "").append(1, c);
+  return out;
+}
+
 // One row of a Markdown table. Escapes pipes in the text, since a pipe would end the cell.
 std::string row(std::initializer_list<std::string> cells) {
   std::string text = "|";
@@ -215,7 +222,7 @@ void add_command(std::string& text, const CommandText& command) {
   text += fmt::format("\n## {}\n\n{}\n\n```\n{}\n```\n", command.name.substr(command.name.find(' ') + 1), command.help, command.usage);
   if (!command.arguments.empty() || !command.flags.empty()) text += header({"flag", "meaning"});
   for (const auto* options : {&command.arguments, &command.flags})
-    for (const OptionText& o : *options) text += row({code_text(o.with_value()), o.help});
+    for (const OptionText& o : *options) text += row({code_text(o.with_value()), plain_text(o.help)});
   std::string examples;
   for (const std::string& line : lines_of(command.footer))
     if (line.starts_with("  ")) examples += line.substr(2) + '\n';
