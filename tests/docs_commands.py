@@ -43,6 +43,11 @@ READ = {
     ("docs/gate-details.md", "odrpo-bench gate"): "measures for minutes, or builds a commit",
     ("docs/gate-results.md", "build/release/odrpo-bench gate"): "counts with what this machine may lack",
     ("docs/conform.md", "odrpo-bench conform --command 'python3 verl_advantages.py"): "needs verl",
+    ("docs/rollouts.md", "odrpo-bench conform --command 'python3 examples/conform/verl_advantages.py"): "needs verl",
+    ("docs/install.md", "apt "): "installs a package; tests/packages has all of this page",
+    ("docs/install.md", "tar "): "needs the tarball",
+    ("docs/install.md", "odrpo-bench-0"): "needs the tarball",
+    ("docs/install.md", "docker "): "needs Docker",
     ("docs/export-estimator.md", "odrpo-bench posterior estimator"): "is a word of a file, no command",
     ("docs/lab/toolchains.md", "odrpo-bench run suites/compat.toml"): "of an earlier day, when the suite was another",
     ("docs/reference/commands.md", "odrpo-bench bench"): "needs the microbenchmarks",
@@ -244,6 +249,14 @@ def fixture(folder, call):
     (folder / "dump.csv").write_text("step,id,score,judge,brevity\n" + "".join(
         f"{row['step']},{row['prompt']},{row['reward']},{row['reward']},{place % 3}\n" for place, row in enumerate(rows)))
     header, *lines = (folder / "scores.csv").read_text().splitlines()
+    asked = collections.defaultdict(list)  # promptfoo's: a result for each answer, with its repeated assertions
+    for line in lines:
+        row = dict(zip(header.split(","), line.split(",")))
+        asked[row["prompt_id"], row["response_id"]].append((float(row["score"]) - 1) / 9)
+    results = [{"promptIdx": 0, "vars": {"question": prompt}, "provider": {"id": f"model {response}"}, "response": {"output": f"answer {response} to {prompt}"},
+                "gradingResult": {"componentResults": [{"score": score, "assertion": {"type": "llm-rubric", "metric": "helpful"}} for score in scores]}}
+               for (prompt, response), scores in asked.items()]
+    (folder / "results.json").write_text(json.dumps({"evalId": "eval-1", "results": {"results": results}}), encoding="utf-8")
     with open(folder / "scores.jsonl", "w") as file:
         for line in lines:
             row = dict(zip(header.split(","), line.split(",")))
