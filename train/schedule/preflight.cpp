@@ -112,7 +112,7 @@ class SharedBytes {
 };
 
 constexpr double mib = 1 << 20;
-constexpr double program_bytes = 26.0 * mib;  // code, libraries and their buffers, before anything is trained
+constexpr double program_bytes = 24.5 * mib;  // code, libraries and their buffers, before anything is trained
 constexpr double program_seconds = 0.12;    // to start and to end the program
 
 // Returns the bytes that the committing thread needs: HDF5's buffers, and records of about one second, waiting and being written to a shard.
