@@ -280,19 +280,6 @@ ODRPO_HD f32x8 fold(const Lanes& s) {
   return (s.v[0] + s.v[2]) + (s.v[1] + s.v[3]);
 #endif
 }
-/// Adds x to lane `at`, if it is in 0..31. Faster than through memory where masks are cheap (add_in_registers).
-#if defined(__AVX512F__)
-constexpr bool add_in_registers = true;
-ODRPO_HD void add_at(Lanes& s, int at, float x) {
-  const std::uint32_t lane = at >= 0 && at < 32 ? std::uint32_t{1} << at : 0;
-  ODRPO_UNROLL
-  for (int j = 0; j < 2; ++j)
-    s.v[j] = (wide)_mm512_mask_add_ps((__m512)s.v[j], static_cast<__mmask16>(lane >> (16 * j)), (__m512)s.v[j], _mm512_set1_ps(x));
-}
-#else
-constexpr bool add_in_registers = false;
-ODRPO_HD void add_at(Lanes&, int, float) {}
-#endif
 /// Sum over the 32 lanes, by halves: 32 to 16, 8, 4, 2, 1.
 ODRPO_HD float add_halves(const Lanes& s) { return add_halves(fold(s)); }
 

@@ -281,14 +281,8 @@ static inline void spread(const float* pi, Width width, const std::uint16_t* cho
                           float* g) {
   const float sum = add_halves(sums);
   const wide all = splat_wide(-sum);
-  for (int a = 0; a < width; a += 32) {
-    Lanes of = each([&](wide p) { return p * all; }, load_lanes(pi + a));
-    if (add_in_registers)
-      for (int i = 0; i < rollouts; ++i) add_at(of, chosen[i] - a, coefficient[i]);
-    store(g + a, of);
-  }
-  if (!add_in_registers)
-    for (int i = 0; i < rollouts; ++i) g[chosen[i]] += coefficient[i];
+  for (int a = 0; a < width; a += wide_lanes) store(g + a, load_wide(pi + a) * all);
+  for (int i = 0; i < rollouts; ++i) g[chosen[i]] += coefficient[i];
 }
 
 template <class Width, class Rollouts>
