@@ -41,7 +41,7 @@ READ = {
     ("docs/many-machines.md", "sbatch "): "needs Slurm",
     ("", "odrpo-bench gate --kind"): "measures for minutes",
     ("docs/gate-details.md", "odrpo-bench gate"): "measures for minutes, or builds a commit",
-    ("docs/gate-results.md", "build/release/odrpo-bench gate"): "counts with what this machine may lack",
+    ("docs/gate-results.md", "ODRPO_ISA=avx2 build/release/odrpo-bench gate"): "counts with what this machine may lack",
     ("docs/conform.md", "odrpo-bench conform --command 'python3 verl_advantages.py"): "needs verl",
     ("docs/rollouts.md", "odrpo-bench conform --command 'python3 examples/conform/verl_advantages.py"): "needs verl",
     ("docs/install.md", "apt "): "installs a package; tests/packages has all of this page",

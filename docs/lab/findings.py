@@ -599,7 +599,7 @@ def least_error(difference, items, step):
 
 def of_items():
     lines = ["| models | benchmark | difference | bound, answers unrelated | least bound, answers paired | exceeds |", "|---|---|---|---|---|---|"]
-    exceeds = {"both": 0, "the least alone": 0, "neither": 0}
+    exceeds, bounds = {"both": 0, "the least alone": 0, "neither": 0}, {name: [] for name in BENCHMARKS}
     for family, entries in PAPER.items():
         (base, *old), *others = entries
         for name, *new in others:
@@ -609,13 +609,14 @@ def of_items():
                 word = "both" if abs(d) > apart else "the least alone" if abs(d) > least else "neither"
                 exceeds[word] += 1
                 lines.append(f"| {family}: {name} - {base} | {benchmark} | {100 * d:+.2f} points | {100 * apart:.2f} | {100 * least:.2f} | {word} |")
+                bounds[benchmark].append((f"{family.split(',')[0]}: {name} - {base}", 100 * d, 100 * apart, 100 * least))
     lines += ["", "A benchmark is a sample of items (AlpacaEval 805, IFEval 541). The bounds are 1.96 standard errors of a difference: the first, the most, if two models' answers to an item were unrelated and "
               "right or wrong; the second, the least there can be, if every item whose score changed had changed by its smallest step in the same direction. AlpacaEval's step is half an item (win, tie, loss), "
               "IFEval's .16 (one of 834 instructions, in one of four accuracies). The models answer the same items, so the truth lies between; it needs the items' scores, which the paper does not give. "
               "Seeds of training come on top. FACTS-grounding is left out: the paper does not say how many items it has."]
     total = sum(exceeds.values())
-    yield Claim("Sampling error of the paper", "Are the paper's differences larger than the sampling error of its items?", "Its tables compare single runs, without intervals. Seeds of training come on top.",
-                [Part(None, "cannot be told without the items' scores", f"{exceeds['neither']} of {total} differences cannot exceed the sampling error of their items, {exceeds['the least alone']} may, {exceeds['both']} do in any case", "docs/lab/findings.py show 'Sampling error of the paper' .", lines)], None, True)
+    yield Claim("Sampling error of the paper", "Are the paper's differences larger than the sampling error of its items?", "Its tables compare single runs, without intervals. Bars: the most and the least error that these items allow; seeds come on top.",
+                [Part(None, "cannot be told without the items' scores", f"{exceeds['neither']} of {total} differences cannot exceed the sampling error of their items, {exceeds['the least alone']} may, {exceeds['both']} do in any case", "docs/lab/findings.py show 'Sampling error of the paper' .", lines)], bounds, True)
 
 
 def all_claims():
@@ -654,8 +655,26 @@ def file_name(heading):
     return link(heading)[1:].replace("'", "")
 
 
+def draw_bounds(bounds, path):
+    """The paper's differences in points, a panel a benchmark; the bounds of their errors: the most thin, the least thick."""
+    left, top, widest = .31, 26, max(abs(d) + apart for rows in bounds.values() for _, d, apart, _ in rows)
+    count = max(map(len, bounds.values()))
+    height = 19 * count + 70
+    script = [f'set terminal svg noenhanced size 700,{height} fixed font "sans-serif,11" linewidth 1.2 background rgb "white"', f'set output "{path}"', "set multiplot",
+              "set border 1 lw 0.6", "set tics nomirror scale 0.4", "unset key", f"set xrange [{-widest}:{widest}]", f"set yrange [{count - .5}:-.5]", 'set xlabel "difference [points]" offset 0,0.5']
+    for i, (name, rows) in enumerate(bounds.items()):
+        script += [f"set lmargin at screen {left + i * (1 - left) / 2}", f"set rmargin at screen {left + (i + 1) * (1 - left) / 2 - .03}", f"set tmargin at screen {1 - top / height}", f"set bmargin at screen {44 / height}",
+                   f'set title "{name}" offset 0,-0.6', "unset ytics" if i else "set ytics (" + ", ".join(f'"{label}" {y}' for y, (label, *_) in enumerate(rows)) + ")",
+                   f"$rows{i} << END", *(f"{d} {y} {apart} {least}" for y, (_, d, apart, least) in enumerate(rows)), "END",
+                   f'set arrow 1 from 0,-.5 to 0,{count - .5} nohead lw 0.6 dt 2 lc rgb "gray50"',
+                   f'plot $rows{i} using 1:2:3 with xerrorbars pt 0 lw 0.8 lc rgb "#4477AA", $rows{i} using 1:2:4 with xerrorbars pt 0 lw 3 lc rgb "#4477AA", $rows{i} using 1:2 with points pt 7 ps 0.6 lc rgb "black"']
+    subprocess.run(["gnuplot"], input="\n".join(script), text=True, check=True)
+
+
 def draw(figure, path):
-    if isinstance(figure, tuple):  # a command whose last word is the figure's place
+    if isinstance(figure, dict):
+        draw_bounds(figure, path)
+    elif isinstance(figure, tuple):  # a command whose last word is the figure's place
         call(*figure[:-1], figure[-1] + path)
     else:
         kind, suite, *flags = figure
@@ -663,6 +682,8 @@ def draw(figure, path):
 
 
 def figure_command(figure, path):
+    if isinstance(figure, dict):
+        return "docs/lab/findings.py write ."
     if isinstance(figure, tuple):
         return shell(*(os.path.relpath(w, ROOT) if os.path.isabs(w) else w for w in figure[:-1]), figure[-1] + path)
     kind, suite, *flags = figure
@@ -698,7 +719,7 @@ def write(root):
         if c.figure:
             path = f"docs/figures/findings/{file_name(c.heading)}.svg"
             draw(c.figure, os.path.join(root, path))
-            page.append(f"\n![{file_name(c.heading)}, {'toy-lm' if 'results-toy-lm' in c.figure else 'bandit'}](figures/findings/{file_name(c.heading)}.svg)")
+            page.append(f"\n![{file_name(c.heading)}, {'paper' if isinstance(c.figure, dict) else 'toy-lm' if 'results-toy-lm' in c.figure else 'bandit'}](figures/findings/{file_name(c.heading)}.svg)")
             tables.append(f"The figure: `{figure_command(c.figure, path)}`\n")
         page.append("")
     page.append("## Commands\n\n```sh\ndocs/lab/findings.py run .      # all suites, about three hours on two cores; again until it says that all is done\ndocs/lab/findings.py write .\n```\n")
