@@ -82,6 +82,7 @@ RolloutInput read_rollout_input(const RolloutOptions& o, bool explain) {
   const std::size_t columns = in.rollouts.columns();
   const bool open = columns > 1 && in.rollouts.weights.empty();  // nobody says how rewards are weighted
   if (!in.rollouts.advantage.empty() && (explain || open)) in.logged = explain_logged(in.rollouts, scale);
+  if (in.rollouts.advantage.empty() && explain) in.notes.push_back("no advantages in the dump (--advantage names another key): which estimator its trainer used is not said");
   std::vector<double> weights = in.rollouts.weights.empty() ? std::vector<double>(columns, 1.0) : in.rollouts.weights;
   if (open) {
     if (in.logged && in.logged->found) {

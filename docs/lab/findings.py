@@ -233,7 +233,7 @@ def of_results():
                 extra = ["", "The same of `auc`, the gain's mean over training:", "", *listing(early)]
             parts.append(part(w, t, rows, claimed=claimed, text=text, extra=extra))
         yield Claim(f"ODRPO against {name}", f"Gini and Gini-Median improve {name}, by {claimed[0]:.1f} to {claimed[1]:.1f} % of the mean score",
-                    "The bandit has converged long before its last step, so early differences are the larger ones; the figure has the paired difference in true quality." if family == "maxrl" else "",
+                    "The bandit has converged long before its last step, so early differences are larger; the figure has the paired difference in true quality." if family == "maxrl" else "",
                     parts, ["curves", "results", "--curve", "quality", "--baseline", family, *family_of(family), "--where", "env=small"], False)
     parts = []
     for w, t in tables.items():
@@ -548,7 +548,7 @@ def of_future():
     stars = lambda s: sum(significant(r.p) and s * r.mean > 0 for r in gain)
     early = [r for r in rows if not r.label.endswith("gain")]
     sooner = sum(significant(r.p) and r.mean > 0 for r in early)
-    yield Claim("The constants of the Gini weights", "Are other numbers in the Gini weights better?", "Floor, factor, decay and power of k, one at a time, against the paper's numbers, under both norms and judges.",
+    yield Claim("The constants of the Gini weights", "Are other numbers in the Gini weights better?", "Floor, factor, decay and power of k, one at a time, under both norms and judges.",
                 [Part(BANDIT, "none found" if not stars(1) + sooner else f"{stars(1) + sooner} of {len(rows)}", f"gain: {stars(1)} of {len(gain)} other values are significantly better, {stars(-1)} worse; mean over training: {sooner} of {len(early)} better; the best estimate of the gain is {best.label.split(',')[0]}, {best.mean:+.1f} points",
                       t.command, [*listing(rows, "points"), "", t.source()], t.seeds())],
                 ["forest", "gini-constants", "--value", "gain", "--columns", "rater", "--where", "rater=veto", *where("odrpo-gini-median(grpo)", *t.data["baselines"]["odrpo-gini-median(grpo)"])], True)
@@ -615,7 +615,7 @@ def of_items():
               "IFEval's .16 (one of 834 instructions, in one of four accuracies). The models answer the same items, so the truth lies between; it needs the items' scores, which the paper does not give. "
               "Seeds of training come on top. FACTS-grounding is left out: the paper does not say how many items it has."]
     total = sum(exceeds.values())
-    yield Claim("Sampling error of the paper", "Are the paper's differences larger than the sampling error of its items?", "Its tables compare single runs, without intervals. Bars: the most and the least error that these items allow; seeds come on top.",
+    yield Claim("Sampling error of the paper", "Are the paper's differences larger than the sampling error of its items?", "Its tables compare single runs, without intervals. Bars: most and least error that these items allow; seeds come on top.",
                 [Part(None, "cannot be told without the items' scores", f"{exceeds['neither']} of {total} differences cannot exceed the sampling error of their items, {exceeds['the least alone']} may, {exceeds['both']} do in any case", "docs/lab/findings.py show 'Sampling error of the paper' .", lines)], bounds, True)
 
 
@@ -642,7 +642,7 @@ paper's in results, votes and tuning; the learning rate, the sizes and the super
 
 A difference is significant if p < .05 after Holm's correction over all differences of one value in the command shown. Intervals are 95 %, paired by seed; where each estimator has its own best learning rate they are as wide as that
 correction asks. *yes*: significant in every cell; *reversed*: in the other direction; *open*: in none, neither shown nor excluded; *partly*: in some. Cells of a suite share their seeds and worlds, so several that agree are not as
-many confirmations, and several rows use the same runs. Sizes compare roughly. Filled marks in figures are significant among the figure's own rows. All rows:
+many confirmations, and several rows use the same runs. Filled marks in figures are significant among the figure's own rows. All rows:
 [findings-tables.md](lab/findings-tables.md).
 """
 

@@ -21,6 +21,12 @@ std::string uncounted_text(const GateMeasurement& m) {
                      m.checksum.empty() || m.checksum_varies ? "" : "; checksums are equal");
 }
 
+/// What an inconclusive case could have found; `slow_down` is a share of the baseline's time.
+std::string found_text(double slow_down, int blocks) {
+  if (!(slow_down < 9)) return fmt::format("{} blocks are too few to find even ten times the baseline's time", blocks);
+  return fmt::format("a slow-down of {:.1f} % or more would have been found 19 times of 20", 100 * slow_down);
+}
+
 }  // namespace
 
 std::string short_text(std::string_view text, std::size_t width) {
@@ -133,8 +139,7 @@ std::string case_sentence(const GateReport& r, std::size_t i) {
       case GateVerdict::inconclusive:
         parts.push_back(ratio.empty()
                             ? uncounted_text(m)
-                            : fmt::format("inconclusive: {}; a slow-down of {:.1f} % or more would have been found 19 times of 20", ratio,
-                                          100 * smallest_found(c.estimate, r.rules)));
+                            : fmt::format("inconclusive: {}; {}", ratio, found_text(smallest_found(c.estimate, r.rules), c.estimate.blocks)));
         break;
     }
   for (const GateCount& count : m.counts)

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "gate/report/report.hpp"
 #include "results/stats/statistics.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/stats/sample_sd.hpp"
@@ -290,6 +291,21 @@ TEST_CASE("gate: the smallest change found is found 19 times of 20") {
   INFO("found " << found << " of " << trials << ", seed 7");
   CHECK(found > 0.93 * trials);
   CHECK(found < 0.975 * trials);
+}
+
+TEST_CASE("gate: what an inconclusive case could have found is said only where it means something") {
+  const auto sentence = [](double sd, int blocks) {
+    GateReport r;
+    r.rules.looks = {blocks};
+    r.decisions.push_back(case_of(0, sd, 0, blocks));
+    r.measured.resize(1);
+    judge_look(r.decisions, r.rules);
+    REQUIRE(r.decisions[0].verdict == GateVerdict::inconclusive);
+    const std::string text = case_sentence(r, 0);
+    return text.substr(text.find(';'));
+  };
+  CHECK(sentence(0.2, 10).ends_with(" % or more would have been found 19 times of 20"));
+  CHECK(sentence(0.2, 2) == "; 2 blocks are too few to find even ten times the baseline's time");
 }
 
 TEST_CASE("gate: the smallest change found, by exact power") {
