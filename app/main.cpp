@@ -146,7 +146,7 @@ struct Commands {
             [this] { return app::plot(plot); });
     plot_options(*c, plot);
 
-    c = add("report", "write one HTML page about a result file: how to repeat it, tables, figures, formulas, the suite",
+    c = add("report", "write one HTML page about a result file: the result in a sentence, tables, figures, formulas, the suite, how to repeat it",
             "odrpo-bench report quickstart.h5 -o quickstart.html\n  odrpo-bench report quickstart.h5 --value gain,regret",
             [this] { return app::report(report); });
     table_query_options(*c, report, 1, 1);

@@ -93,6 +93,7 @@ RunRecord train_apart(const RunSpec& spec, const std::atomic<bool>& stop, double
   const pid_t child = fork_child(SIG_DFL, [&] {
     setpgid(0, 0);
     dup2(out.write, 1), dup2(error.write, 2);
+    close_others(record.write, record.write);
   });
   if (child < 0) throw StartFailure("cannot start a process for " + spec.id, errno);
   if (child == 0) {

@@ -91,7 +91,7 @@ function __odrpo_bench_words
             set -l ending (string escape --style=regex -- (string replace ':files' '' -- $line))
             set -l file (string replace -r '^.*=' '' -- $current)
             set -l before (string match -r '^.*=' -- $current)
-            for path in (__fish_complete_path "$file" | string match -re -- "(/|$ending)(\t|\$)")
+            for path in (__fish_complete_path "$file" | string match -re -- "(?:/|$ending)(?:\t|\$)")
                 echo "$before$path"
             end
         else

@@ -54,7 +54,7 @@ std::string man_page(const CommandText& command, std::string_view date) {
   const std::string title = page_name(command.name), program = command.name.substr(0, command.name.find(' '));
   std::string out = fmt::format(".TH {} 1 {} {}\n.SH NAME\n{} \\- {}\n", roff(title), date, program, roff(title), roff(command.help));
   out += fmt::format(".SH SYNOPSIS\n\\fB{}\\fR{}\n", roff(command.name), roff(command.usage.substr(command.name.size())));
-  out += ".SH DESCRIPTION\n" + roff(command.help) + ".\n" + footer_lines(command, false);
+  out += ".SH DESCRIPTION\n" + roff(command.help) + (command.help.ends_with('?') ? "\n" : ".\n") + footer_lines(command, false);
   if (!command.commands.empty()) out += ".SH COMMANDS\n";
   for (const CommandText& below : command.commands) out += item(below.last_word(), "", below.help);
   out += ".SH OPTIONS\n";

@@ -37,14 +37,15 @@ std::string file_part(std::string_view text) {
 /// "-seeds=3-lr=0.1" for --set suite.seeds=3 --set learn.lr=0.1.
 std::string suffix_of(const std::vector<std::string>& set) {
   std::string suffix, all;
-  for (const std::string& argument : set) {
-    const std::size_t equals = std::min(argument.find('='), argument.size());
-    const std::string_view whole(argument), value = whole.substr(std::min(equals + 1, whole.size()));
+  for (auto at = set.begin(); at != set.end(); ++at) {
+    const std::size_t equals = std::min(at->find('='), at->size());
+    const std::string_view whole(*at), value = whole.substr(std::min(equals + 1, whole.size()));
     std::string_view key = whole.substr(0, equals);
-    if (!names_runs(key)) continue;
+    const bool set_again = !key.ends_with('+') && std::any_of(at + 1, set.end(), [&](const std::string& later) { return later.starts_with(whole.substr(0, equals + 1)); });
+    if (!names_runs(key) || set_again) continue;
     if (const auto dot = key.rfind('.'); dot != std::string_view::npos) key.remove_prefix(dot + 1);
     suffix += '-' + file_part(key) + '=' + file_part(value);
-    all += argument + '\n';
+    all += *at + '\n';
   }
   if (suffix.size() <= longest_suffix) return suffix;
   return suffix.substr(0, longest_suffix - 9) + '-' + sha256_hex(all).substr(0, 8);

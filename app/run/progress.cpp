@@ -26,10 +26,11 @@ std::string worlds_text(const Work& work) {
   return fmt::format("making {}{}", counted(work.worlds_in_making, "world"), share);
 }
 
-/// "310 steps/s" of this call; empty before a second has passed.
+/// "310 steps/s", "2.4 steps/s" of this call; empty before it has trained for a second.
 std::string speed_text(const Tally& tally) {
-  if (tally.elapsed < 1 || tally.work.steps_trained == 0) return "";
-  return fmt::format("{} steps/s", count_text(std::max(1.0, std::round(static_cast<double>(tally.work.steps_trained) / tally.elapsed))));
+  if (tally.stepping < 1 || tally.work.steps_trained == 0) return "";
+  const double speed = static_cast<double>(tally.work.steps_trained) / tally.stepping;
+  return (speed < 10 ? fmt::format("{:.1f}", speed) : count_text(std::round(speed))) + " steps/s";
 }
 
 /// "evaluating 2 runs"; empty if none is being evaluated.

@@ -72,6 +72,23 @@ void ask_label(const std::string& word, TableSpec& spec) {
   spec.labels.emplace_back(word.substr(0, equals), word.substr(equals + 1));
 }
 
+/// Adds a note for each --label whose name the table does not show.
+void note_labels(const TableQuery& q, TableModel& table) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& dimension, const std::string& value) {
+    for (const std::string& name : {value, dimension + "=" + value, dimension.substr(dimension.rfind('.') + 1) + "=" + value}) names.push_back(name);
+  };
+  for (const std::string& row : table.rows) add(table.spec.rows, row);
+  for (const std::string& column : table.columns) add(table.spec.columns, column);
+  for (const TableBlock& block : table.blocks)
+    for (const auto& [name, value] : block.fixed) add(name, value);
+  for (const std::string& word : q.labels) {
+    const std::string name = printable_text(word.substr(0, word.rfind('=')));
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      table.notes.push_back(fmt::format("--label: the table has no \"{}\"{}", name, did_you_mean(name, names)));
+  }
+}
+
 /// The names of joined files in tables: without folder and .h5 if they differ then, else as they are given.
 std::vector<std::string> file_names(const std::vector<std::string>& paths) {
   std::vector<std::string> names;
@@ -126,7 +143,8 @@ bool set_by_flag(std::string_view message, const TableQuery& o) {
   if (message.starts_with("--")) return true;
   const std::pair<std::string_view, bool> keys[] = {
       {"rows: ", !o.rows.empty()},         {"columns: ", !o.columns.empty()},   {"value: ", !o.value.empty()}, {"best: ", !o.best.empty()},
-      {"baseline: ", !o.baseline.empty()}, {"tune_seeds: ", o.tune_seeds >= 0}, {"where: ", !o.where.empty()}};
+      {"baseline: ", !o.baseline.empty()}, {"tune_seeds: ", o.tune_seeds >= 0}, {"where: ", !o.where.empty()},
+      {"label: ", !o.labels.empty()}};
   for (const auto& [key, set] : keys)
     if (message.starts_with(key)) return set;
   return !o.rows.empty() || !o.columns.empty() || !o.best.empty();
@@ -228,6 +246,7 @@ TableModel query_table(const ResultFile& whole, const TableQuery& q) {
   }
   TableModel table = blaming(file, q, [&] { return q.baseline.empty() ? make_suite_table(file, spec) : make_table(file, spec); });
   if (!where.empty()) table.notes.insert(table.notes.begin(), fmt::format("only the {} runs with {}", file.runs, chosen_text(where)));
+  note_labels(q, table);
   return table;
 }
 
@@ -370,8 +389,9 @@ std::vector<std::string_view> table_format_words() { return words_in(table_forma
 
 std::string next_steps(const std::vector<std::string>& paths) {
   const std::string file = joined(paths, file_word, " ");
-  if (paths.size() > 1) return fmt::format("next: odrpo-bench plot curves {0} --rows file, odrpo-bench table {0} --legend full", file);
-  return fmt::format("next: odrpo-bench plot curves {0}, odrpo-bench report {0}, odrpo-bench table {0} --legend full", file);
+  const std::string curves = "next: odrpo-bench plot curves " + file, report = "odrpo-bench report " + file;
+  if (paths.size() > 1) return curves + " --rows file";
+  return curves + (curves.size() + report.size() + 2 > stdout_width() ? "\n      " : ", ") + report;
 }
 
 int table(const TableOptions& o) {

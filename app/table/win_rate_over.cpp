@@ -100,8 +100,7 @@ void add_win_rates(ResultFile& file, const std::string& path, const std::vector<
     if (meant.empty() && !lenient) {
       std::vector<std::string> shown;
       for (const std::string& known : estimator.words) shown.push_back(printable_text(known));
-      fail(Exit::usage, "value: \"{}\": the results have no estimator \"{}\" (they have {}){}", name, printable_text(word),
-           fmt::join(shown, ", "), did_you_mean(word, shown));
+      fail(Exit::usage, "value: \"{}\": the results have no estimator \"{}\"{}", name, printable_text(word), did_you_mean_of(word, shown));
     }
     // the column has the file's spelling of the estimator; where the value has another word for the estimator, it has that word
     Column column;

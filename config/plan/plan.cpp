@@ -127,6 +127,8 @@ void read_grid(const Node& root, Plan& plan, Reading& reading) {
   plan.policy = choose(grid.policy, fields.places("policy"), read_variants<PolicyConfig>(root, reading), errors);
   plan.estimator = choose(grid.estimator, fields.places("estimator"), read_variants<EstimatorConfig>(root, reading), errors);
   plan.votes = grid.votes;
+  plan.grid_known = plan.env.size() == grid.env.size() && plan.rater.size() == grid.rater.size() && plan.policy.size() == grid.policy.size() &&
+                    plan.estimator.size() == grid.estimator.size();
   read_models(root, raters, plan, reading);
 }
 

@@ -86,6 +86,7 @@ struct Plan {
   std::vector<Variant<EstimatorConfig>> estimator;
   std::vector<Variant<RaterConfig>> models;  ///< judges that posterior and corrected estimators believe in, besides the runs' own
   std::vector<int> votes;
+  bool grid_known = true;  ///< every word of the grid's env, rater, policy and estimator is known; else the lists lack the others
   Zip zip;
   LearnConfig learn;
   std::vector<GridAxis> learn_axes;

@@ -324,7 +324,7 @@ def of_weights():
         v = verdict(rows)
         early.append(Part(w, "consistent with it" if v.word == "yes" else v.word, f"above uniform weights on average over training: {v.text}, {span(rows, 'points')}", t.command, [*listing(rows, "points"), "", t.source()], t.seeds()))
     figure = ["curves", "results", "--curve", "quality", "--baseline", "odrpo(grpo)", *three, *where("grpo"), "--where", "env=small"]
-    yield Claim("Which weight is best", "On GRPO, Gini-Median is the best of uniform, Gini and Gini-Median weights", "Rows are Gini-Median minus each weight; the figure has the opposite sign.", parts,
+    yield Claim("Which weight is best", "On GRPO, Gini-Median is the best of uniform, Gini and Gini-Median weights", "Rows are Gini-Median minus each weight, corrected over these alone; the figure has the opposite sign.", parts,
                 ["forest", "results", *three, *where("grpo"), "--value", "gain", "--columns", "rater", "--compare", "difference", "--baseline", "odrpo-gini-median(grpo)"], False)
     yield Claim("Convergence with weights", "Variance-aware weights accelerate convergence", "A mean over training mixes speed and the level reached. The figure: true quality minus that of uniform weights.", early, figure, False)
 
@@ -568,7 +568,7 @@ def of_random():
     yield Claim("Random rewards", "What does training do under a judge that knows nothing?", "Two responses a prompt; the start likes the better one. Shift and spread are of that one's logit, over prompts.",
                 [Part(BANDIT, "probabilities spread", f"one epoch of on-policy steps: mean shift 0 within its interval in {sum(c['lo'] <= 0 <= c['hi'] for c in of('logit-shift', **once))} of {len(spread)} estimators ({mean(of('logit-shift', **once))} nats), spread {min(c['mean'] for c in spread):.1f} to {max(c['mean'] for c in spread):.1f}; "
                       f"four epochs: shift {mean(of('logit-shift', **bare))}; four with PPO's clip: {mean(of('logit-shift', **clip))}, up under {', '.join(c['row'] for c in of('logit-shift', **clip) if c['lo'] > 0) or 'none'}; entropy collapses in up to {max(c['mean'] for c in of('entropy-collapse', **clip)):.0f} % of seeds there", t.command, [*lines, "", t.source()], t.seeds())],
-                ["bars", "random-rewards", "--columns", "value", "--value", "logit-shift,logit-spread"], True)
+                ["bars", "random-rewards", "--columns", "epochs", "--value", "logit-shift"], True)
     t = Table("youden")
     lines, sign = ["| judge | estimator | gain, % | seeds above 0, % |", "|---|---|---|---|"], collections.defaultdict(list)
     for c in t.cells:

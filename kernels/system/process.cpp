@@ -44,9 +44,8 @@ bool is_program(const std::string& path) {
 /// Makes a forked child execute its program; calls only functions that are safe between fork() and exec. Sends errno through `failed` if
 /// the program cannot be started.
 [[noreturn]] void become(const char* file, char* const* argv, char* const* variables, const ProcessRules& rules, const ProcessStart& start,
-                         int in, int out, int error, Pipe& go, int failed) {
-  Pipe::shut(go.write);  // the read below then returns when the parent closes its copy, and this child goes on
-  char byte;
+                         int in, int out, int error, const Pipe& go, int failed) {
+  char byte;  // a child that another thread starts at the same time holds go.write too: only a byte says that this child may go on
   while (read(go.read, &byte, 1) < 0 && errno == EINTR) {
   }
   for (const int signal_number : {SIGPIPE, SIGXFSZ}) signal(signal_number, SIG_DFL);
@@ -126,6 +125,13 @@ pid_t fork_child(void (*on_stop)(int), const std::function<void()>& first) {
   return child;
 }
 
+void close_others(int one, int two) {
+  const int low = std::min(one, two), high = std::max(one, two);
+  if (low > 3) ::close_range(3, static_cast<unsigned>(low) - 1, 0);
+  if (high > low + 1) ::close_range(static_cast<unsigned>(low) + 1, static_cast<unsigned>(high) - 1, 0);
+  ::close_range(static_cast<unsigned>(high) + 1, ~0u, 0);
+}
+
 void limit_cpu_seconds(rlim_t seconds) {
   rlimit limit{};
   if (getrlimit(RLIMIT_CPU, &limit) != 0) return;
@@ -167,9 +173,10 @@ Process::Process(std::string who, const Command& command, const ProcessRules& ru
   setpgid(pid_, pid_);
   Pipe::shut(failed.write);
   if (start.before_exec) start.before_exec(pid_);
-  Pipe::shut(go.write);
   int why = 0;
   ssize_t got;
+  while ((got = write(go.write, "", 1)) < 0 && errno == EINTR) {
+  }
   while ((got = read(failed.read, &why, sizeof why)) < 0 && errno == EINTR) {
   }
   if (got == sizeof why) {

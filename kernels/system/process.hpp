@@ -59,6 +59,10 @@ struct Pipe {
 /// (signals.hpp) to `on_stop`, SIG_IGN or SIG_DFL, so that no signal handler of this process runs in it.
 pid_t fork_child(void (*on_stop)(int), const std::function<void()>& first);
 
+/// Closes all files of a forked child but stdin, stdout, stderr and these two (one, if equal): then no lock and no pipe of another thread stays open
+/// as long as the child lives.
+void close_others(int one, int two);
+
 /// Limits the CPU time of this process. After `seconds` in all, the kernel kills it, without a signal handler or a core file.
 void limit_cpu_seconds(rlim_t seconds);
 

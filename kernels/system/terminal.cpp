@@ -33,9 +33,10 @@ ColourUse& colour_use() {
 
 std::string in_colour(std::string_view text, std::string_view colour) { return std::string(colour).append(text).append(plain); }
 
-/// Writes the lines of a message to stderr: broken for a terminal, with the words "error:" and "note:" in colour.
+/// Writes the lines of a message to stderr: broken for a terminal, with the words "error:" and "note:" in colour. Without a terminal the first line, which
+/// says what is wrong, stays whole, so that a log can be searched; lists below it have 80 columns.
 void write_message(std::string_view text) {
-  const std::size_t columns = terminal_columns(STDERR_FILENO), width = std::max(columns, least_columns);
+  const std::size_t columns = terminal_columns(STDERR_FILENO), width = columns > 0 ? std::max(columns, least_columns) : 80;
   const bool colour = coloured(stderr);
   std::string out;
   while (!text.empty()) {
@@ -43,7 +44,7 @@ void write_message(std::string_view text) {
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     const bool quoted = line.starts_with(' ');
     std::string lines(line);
-    if (columns > 0 && !quoted && columns_of(line) > width) lines = joined(broken(line, width - 2), {}, "\n  ");
+    if ((columns > 0 || !out.empty()) && !quoted && columns_of(line) > width) lines = joined(broken(line, width - 2), {}, "\n  ");
     if (colour)
       for (const std::string_view word : {"error:", "failed:", "note:"})
         if (const std::size_t at = lines.find(word); !quoted && (at == 0 || (at != std::string::npos && word == "error:" && lines[at - 1] == ' '))) {

@@ -18,6 +18,7 @@ constexpr double line = 1.4 * point_size / 72;
 constexpr double least_scale = 0.5;  // smallest allowed height, as a fraction of the default height of panels
 constexpr double least_axes = 0.4;   // smallest width of the axes of a panel
 constexpr double gap = 0.06;         // between ticks and labels, and between labels and page
+constexpr double tilt = 0.72;        // width and height that a tilted text takes, as a fraction of its length
 constexpr double key_line = 0.36;    // width of the line in front of a name in the key, with its gap
 
 double longest(const std::vector<std::string>& texts) {
@@ -60,6 +61,18 @@ FigureAxis x_axis(const Figure& figure, const FigurePanel& panel, double length)
   return axis_of(range, 1);
 }
 
+/// The space left of the axes, at least `left`, with which tilted names, which end below their columns, begin on the panel. `right` is where the axes end.
+double left_of_tilted(const FigurePanel& panel, double left, double right) {
+  const auto count = static_cast<double>(panel.x_names.size());
+  double least = left;
+  for (std::size_t i = 0; i < panel.x_names.size(); ++i) {
+    const double at = (static_cast<double>(i) + 0.5) / count;  // left + at (right - left) = gap + extent
+    const double extent = tilt * std::min(text_width(panel.x_names[i]), tilted_columns * character);
+    least = std::max(least, (gap + extent - at * right) / (1 - at));
+  }
+  return std::min(least, std::max(left, right - least_axes));
+}
+
 Room room_of(const Figure& figure, const FigurePanel& panel, double width) {
   Room room{};
   const double most_names = panel.kind == PanelKind::forest ? 0.45 : panel.kind == PanelKind::ridges ? 0.3 : 1;  // two lines of a ridge cost no height
@@ -89,7 +102,8 @@ Room room_of(const Figure& figure, const FigurePanel& panel, double width) {
   room.bottom = line + (panel.x_label.empty() ? 0 : 1.1 * line);
   if (!panel.x_names.empty() && longest(panel.x_names) > 0.95 * axes / static_cast<double>(panel.x_names.size())) {
     room.tilted = true;
-    room.bottom += 0.72 * std::min(longest(panel.x_names), tilted_columns * character) - 0.3 * line;
+    room.bottom += tilt * std::min(longest(panel.x_names), tilted_columns * character) - 0.3 * line;
+    room.left = left_of_tilted(panel, room.left, width - room.right);
   }
   return room;
 }

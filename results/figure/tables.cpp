@@ -153,16 +153,18 @@ Figure bars_figure(const TableModel& table, std::span<const SeriesStyle> styles)
 
 void check_bars(const Figure& figure) {
   NumberRange all{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  bool one_quantity = true;
   for (FigurePanel panel : figure.panels) {
     panel.kind = PanelKind::lines;  // the range of the values without 0
     const NumberRange range = range_of_y(panel);
     if (range.to - range.from >= 0.25 * std::max(range.to, -range.from)) return;
     all = {std::min(all.from, range.from), std::max(all.to, range.to)};
+    one_quantity &= panel.y_label == figure.panels[0].y_label;
   }
   fail(Exit::usage,
-       "bars begin at 0, and all bars of {:.4g} to {:.4g} would look alike: `plot forest` shows differences from a baseline, `plot votes` values over "
-       "numbers, `plot heatmap` values as numbers",
-       all.from, all.to);
+       "bars begin at 0, and {} would look alike: `plot forest` shows differences from a baseline, `plot votes` values over numbers, `plot heatmap` "
+       "values as numbers",
+       one_quantity ? fmt::format("all bars of {:.4g} to {:.4g}", all.from, all.to) : "all bars of a panel");
 }
 
 Figure forest_figure(const TableModel& table, std::span<const SeriesStyle> styles) {

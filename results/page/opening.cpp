@@ -61,9 +61,12 @@ std::string statistic_of(const TableValue& value) {
 /// How many differences of the first value are tested, and how many are significantly better or worse.
 std::string differences_text(const TableModel& table) {
   std::size_t better = 0, worse = 0;
+  std::vector<std::string> which;
   each_cell(table, [&](const TableCell& cell) {
     if (cell.of != 0 || !is_significant(cell.comparison, table.spec)) return;
-    (cell.comparison.difference.mean > 0) == table.values[0].more_is_better ? ++better : ++worse;
+    const bool is_better = (cell.comparison.difference.mean > 0) == table.values[0].more_is_better;
+    ++(is_better ? better : worse);
+    which.push_back(entry_text(table, table.spec.rows, cell.row) + (table.columns.size() > 1 ? ", " + entry_text(table, table.spec.columns, cell.column) : ""));
   });
   const auto tested = static_cast<std::size_t>(table.tested[0]);
   const std::string from = baseline_text(table) == "baseline" ? "the baselines" : baseline_text(table);
@@ -73,7 +76,8 @@ std::string differences_text(const TableModel& table) {
                        : fmt::format("none of the {} differences from {} is significant", tested, from);
   if (!table.values[0].ranked) return fmt::format("{} of {} from {} significant", better + worse, counted(tested, "difference"), from);
   const auto are = [](std::size_t n) { return n == 0 ? "none is" : n == 1 ? "1 is" : fmt::format("{} are", n); };
-  return fmt::format("of {} from {}, {} significantly better and {} significantly worse", counted(tested, "difference"), from, are(better), are(worse));
+  const std::string names = which.size() > 2 ? "" : fmt::format(" ({})", fmt::join(which, "; "));
+  return fmt::format("of {} from {}, {} significantly better and {} significantly worse{}", counted(tested, "difference"), from, are(better), are(worse), names);
 }
 
 std::string one_contest(const TableModel& table, const std::vector<Competitor>& contest, bool compares) {

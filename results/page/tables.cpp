@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t longest_name = 300;     ///< characters of a name that are shown, at most
 constexpr std::size_t wide_table = 10;        ///< columns, with comparisons; a table with more prints in landscape
+constexpr std::size_t stacked_table = 4;      ///< columns, with comparisons; of a table with more, a narrow screen has the cells of a row below each other
 constexpr std::size_t short_name = 32;        ///< characters; a longer name may break into several lines
 constexpr std::size_t legend_bytes = 20'000;  ///< most bytes of the sentences below one table
 
@@ -79,7 +80,7 @@ std::string head_html(const TableModel& table, const Grid& grid, std::size_t col
   return "<thead>\n" + first + "</tr>\n" + (two ? "<tr>" + second + "</tr>\n" : "") + "</thead>\n";
 }
 
-std::string row_html(const TableModel& table, const TableBlock& block, const Grid& grid, std::size_t row, std::size_t columns) {
+std::string row_html(const TableModel& table, const TableBlock& block, const Grid& grid, std::size_t row, std::size_t columns, bool stacked) {
   const std::string name = row_text(table, row);
   const auto number = number_of(name);
   std::string out = row > 0 && begins_group(table, row) ? "<tr class=\"group\">" : "<tr>";
@@ -91,7 +92,8 @@ std::string row_html(const TableModel& table, const TableBlock& block, const Gri
     const std::vector<double> numbers = numbers_of(cell, table, texts.size());
     const bool stars = table.spec.compares() && !(table.spec.power_difference > 0);
     for (std::size_t part = 0; part < texts.size(); ++part)
-      out += fmt::format("<td data-value=\"{}\">{}</td>", exact_text(numbers[part]),
+      out += fmt::format("<td data-value=\"{}\"{}>{}</td>", exact_text(numbers[part]),
+                         stacked ? fmt::format(" data-label=\"{}\"", name_html(grid.heading[c][part])) : "",
                          cell_html(texts[part], part == 0 && cell.among_best, part == 1 && stars));
   }
   return out + "</tr>\n";
@@ -103,12 +105,13 @@ std::size_t append_block(std::string& out, const TableModel& table, const TableB
   const std::size_t columns = std::min(grid.heading.size(), page_columns);
   std::string caption = table.values.size() == 1 ? value_text(table.values[0]) : "";
   if (table.blocks.size() > 1) add_item(caption, cut_text(block_text(table, block, false), 4 * longest_name), "; ");
+  const std::size_t cells = columns > 0 ? columns * grid.heading[0].size() : 0;
   std::string text =
-      fmt::format("<div class=\"scroll{}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table>\n{}{}<tbody>\n",
-                  columns > 0 && columns * grid.heading[0].size() > wide_table ? " wide" : "", caption.empty() ? "table" : markup_text(caption),
+      fmt::format("<div class=\"scroll{}{}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table>\n{}{}<tbody>\n",
+                  cells > stacked_table ? " stacked" : "", cells > wide_table ? " wide" : "", caption.empty() ? "table" : markup_text(caption),
                   caption.empty() ? "" : fmt::format("<caption>{}</caption>\n", markup_text(caption)), head_html(table, grid, columns));
   std::size_t rows = 0;
-  for (; rows < table.rows.size() && out.size() + text.size() < limit; ++rows) text += row_html(table, block, grid, rows, columns);
+  for (; rows < table.rows.size() && out.size() + text.size() < limit; ++rows) text += row_html(table, block, grid, rows, columns, cells > stacked_table);
   if (rows == 0) return 0;
   out += text + "</tbody>\n</table>\n</div>\n";
   if (columns < grid.heading.size())

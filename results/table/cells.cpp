@@ -61,11 +61,9 @@ Shown shown_value(const ResultFile& head, const std::string& wanted) {
     if (c.numeric && c.axis.empty() && !is_reserved_column(c.name) && std::none_of(known.begin(), known.end(), same))
       known.push_back(printable_text(c.name));
   }
-  const std::string list = joined(known);
   if (word && word->needs != ValueNeeds::nothing)
-    fail(Exit::usage, "value: the results have no value \"{}\": runs have it with {} (these have {})", word->word, needs_text(word->needs),
-         list);
-  fail(Exit::usage, "value: the results have no value \"{}\" (they have {}){}", name, list, did_you_mean(name, known));
+    fail(Exit::usage, "value: the results have no value \"{}\": runs have it with {}\nThere are: {}", word->word, needs_text(word->needs), joined(known));
+  fail(Exit::usage, "value: the results have no value \"{}\"{}", name, did_you_mean_of(name, known));
 }
 
 RunFacts run_facts(const ResultFile& file) {

@@ -18,6 +18,7 @@
 #include "kernels/system/text.hpp"
 #include "results/table/cells.hpp"
 #include "results/table/dimensions.hpp"
+#include "results/table/render/cell_texts.hpp"
 #include "results/table/table_spec.hpp"
 
 namespace odrpo {
@@ -143,7 +144,7 @@ void settle_baselines(TableSpec& spec, const std::vector<std::string>& rows) {
   const auto settle = [&](std::string& row) {
     row = entry_named(rows, printable_text(row));
     if (std::find(rows.begin(), rows.end(), row) == rows.end())
-      fail(Exit::usage, "baseline: \"{}\" is not among the rows ({}){}", row, joined(rows), did_you_mean(row, rows));
+      fail(Exit::usage, "baseline: \"{}\" is not among the rows{}", row, did_you_mean_of(row, rows));
     if (!used.insert(row).second) fail(Exit::usage, "baseline: \"{}\" is named twice: a row has one baseline", row);
   };
   if (!spec.baseline.empty()) settle(spec.baseline);
@@ -259,6 +260,12 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
   table.columns = entries(spec.columns);
   settle_baselines(spec, table.rows);
   for (auto& [name, text] : spec.labels) name = printable_text(name), text = printable_text(text);
+  for (const auto& [dimension, words] : {std::pair(spec.rows, table.rows), std::pair(spec.columns, table.columns)}) {
+    std::set<std::string> shown;
+    for (const std::string& word : words)
+      if (const std::string label = label_or(table, dimension, word, word); !shown.insert(label).second)
+        fail(Exit::usage, "label: two {} are called \"{}\"", dimension == spec.rows ? "rows" : "columns", label);
+  }
 
   for (const std::string& name : spec.best) from.best.push_back(from.dimension(name));
   for (const Dimension& dimension : from.dimensions) {

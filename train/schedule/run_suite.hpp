@@ -77,6 +77,7 @@ class SuiteCall {
   Schedule schedule_;
   std::vector<RunRecord> held_;  ///< runs in memory alone, until the output is made
   std::chrono::steady_clock::time_point began_;
+  double before_steps_ = 0;  ///< Tally::elapsed in the last report before a step was trained
 };
 
 /// Trains the runs that are not committed. Returns false when it had to stop before the last one. Failures are those of with_saved_runs().

@@ -47,14 +47,6 @@ void limit(int what, unsigned long long value) {
   ::setrlimit(static_cast<__rlimit_resource_t>(what), &bound);
 }
 
-/// Closes all inherited files but stdin, stdout, stderr and these two, so that no lock outlives the process that took it.
-void close_others(int one, int two) {
-  const int low = std::min(one, two), high = std::max(one, two);
-  if (low > 3) ::close_range(3, static_cast<unsigned>(low) - 1, 0);
-  if (high > low + 1) ::close_range(static_cast<unsigned>(low) + 1, static_cast<unsigned>(high) - 1, 0);
-  ::close_range(static_cast<unsigned>(high) + 1, ~0u, 0);
-}
-
 /// Seconds of CPU time that reading a file of `size` bytes may take.
 double seconds_allowed(const ReadLimits& limits, std::uint64_t size) {
   return limits.seconds > 0 ? limits.seconds : 2 + 10 * static_cast<double>(size) / 1e8;

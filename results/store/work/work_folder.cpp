@@ -154,7 +154,7 @@ void WorkFolder::State::settle_folder(bool force) {
   const bool unmarked = found.fingerprint.empty();
   const bool foreign = !force && (unmarked ? (work_there || !found.none) && !shards_are_of_suite() : found.fingerprint != facts.fingerprint);
   if (foreign)
-    throw Failure(Exit::io, store::quoted(folder.path) + " holds work of another suite or version; finish that one, choose another -o, or " +
+    throw Failure(Exit::io, store::quoted(folder.path) + " holds work of another suite or version; finish that one, choose another -o or --name, or " +
                                 (keep_output ? "move it away" : "discard it with --force"));  // --force would discard the output too
   if (unmarked && work_there && !foreign)
     notes.push_back(store::quoted(folder.path_of(marker_name)) + (found.none ? " was missing" : " was damaged") +
@@ -215,7 +215,7 @@ void WorkFolder::State::look_at_output(bool force) {
           output_provenance = head.provenance;
           if (head.fingerprint == facts.fingerprint) return;
           throw Failure(Exit::io, store::quoted(output) + " holds results of another suite or version ('" + store::one_line(head.suite) +
-                                      "'); choose another -o, or replace it with --force");
+                                      "'); choose another -o or --name, or replace it with --force");
         },
         [&](std::vector<RunRecord>& some) {
           for (const RunRecord& run : some) {

@@ -33,9 +33,10 @@ std::string cells_sentence(const TableModel& table, std::size_t value) {
     high = std::max(high, cell.n);
   });
   const std::string n = high == 0 ? "0" : low == high ? std::to_string(low) : fmt::format("{} to {}", low, high);
-  if (table.values[value].median) return fmt::format("median over n = {} seeds [first quartile, third quartile]", n);
-  if (table.values[value].share) return fmt::format("share of n = {} runs [95 % Wilson interval]", n);
-  return fmt::format("mean over n = {} seeds ± half-width of its 95 % Student-t interval", n);
+  const std::string seeds = n + (n == "1" ? " seed" : " seeds");
+  if (table.values[value].median) return fmt::format("median over n = {} [first quartile, third quartile]", seeds);
+  if (table.values[value].share) return fmt::format("share of n = {} [95 % Wilson interval]", n + (n == "1" ? " run" : " runs"));
+  return fmt::format("mean over n = {} ± half-width of its 95 % Student-t interval", seeds);
 }
 
 /// The baseline's name, e.g. "grpo"; "its baseline" if rows have different baselines.

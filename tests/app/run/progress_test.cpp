@@ -96,12 +96,16 @@ TEST_CASE("worlds in the making whose steps are counted are shown with their sha
 
 TEST_CASE("speed is that of this call, and evaluations are counted, and both go first from a narrow terminal") {
   Tally t = some_way();
-  t.elapsed = 2;
+  t.elapsed = 2, t.stepping = 2;
   t.work.steps_trained = 2'400, t.work.evaluations = 2;
   CHECK(bar_text(t, 120) == cells(2, 40) + "12/192 runs  2,410/38,400 steps  1,200 steps/s  evaluating 2 runs  ETA 30 s");
   CHECK(bar_text(t, 82) == cells(2, 38) + "12/192 runs  2,410/38,400 steps  ETA 30 s");
   CHECK(plain_text(t) == "12 of 192 runs and 2,410 of 38,400 steps done, 1,200 steps/s, evaluating 2 runs, about 30 s left");
-  t.elapsed = 0.9;  // too early for a speed
+  t.stepping = 200;
+  CHECK(bar_text(t, 120).find("  12 steps/s") != std::string::npos);
+  t.stepping = 1000;
+  CHECK(bar_text(t, 120).find("  2.4 steps/s") != std::string::npos);
+  t.stepping = 0.9;  // too early for a speed
   t.work.evaluations = 1;
   CHECK(bar_text(t, 120).find("steps/s") == std::string::npos);
   CHECK(bar_text(t, 120).find("evaluating 1 run ") != std::string::npos);

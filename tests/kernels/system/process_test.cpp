@@ -7,10 +7,13 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
+#include <vector>
 
 #include "tests/catch.hpp"
 
@@ -61,6 +64,20 @@ struct NoPipeSignal {
 };
 
 }  // namespace
+
+TEST_CASE("processes that several threads start at the same time do not wait for each other") {
+  // a child holds the pipes of those that are just being started, until it executes its program
+  const NoPipeSignal ignored;
+  std::atomic<int> good{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 8; ++t)
+      threads.emplace_back([&] {
+        for (int i = 0; i < 100; ++i) good += run({"/bin/true", {"true"}, {}}).end.good();
+      });
+  }
+  CHECK(good == 800);
+}
 
 TEST_CASE("process: a program that cannot be started says why") {
   const auto error_of = [](const std::string& file) {

@@ -124,7 +124,10 @@ TEST_CASE("panels and key lie on the page and do not overlap", "[figure]") {
         panel.series.push_back({"name " + std::to_string(s) + std::string(random() % 40, 'x'), {}, {{0, 1, 0.5, 1.5}, {1e4, 2e5, 1, 3e5}}});
         panel.y_names.push_back(std::string(1 + random() % 60, 'y'));
       }
-      if (panel.kind == PanelKind::bars || panel.kind == PanelKind::heatmap) panel.x_names = {"a", std::string(random() % 50, 'b')};
+      if (panel.kind == PanelKind::bars || panel.kind == PanelKind::heatmap) {
+        panel.x_names = {"a", std::string(random() % 50, 'b'), std::string(random() % 20, 'c')};
+        std::shuffle(panel.x_names.begin(), panel.x_names.end(), random);
+      }
       figure.panels.push_back(panel);
     }
     const double width = random() % 2 == 0 ? 3.25 : 5.5;
@@ -138,6 +141,11 @@ TEST_CASE("panels and key lie on the page and do not overlap", "[figure]") {
       CHECK(p.top < p.bottom);
       CHECK(p.outer_right <= width);
       CHECK(p.outer_bottom <= layout.height + 1e-9);
+      const auto& names = figure.panels[a].x_names;
+      for (std::size_t n = 0; p.tilted_names && n < names.size(); ++n) {  // each ends below its column and begins on the panel
+        const double column = p.left + (static_cast<double>(n) + 0.5) / static_cast<double>(names.size()) * (p.right - p.left);
+        CHECK(column - 0.72 * std::min(text_width(names[n]), text_width(std::string(tilted_columns, 'b'))) >= p.outer_left - 0.1);
+      }
       for (std::size_t b = a + 1; b < panels; ++b) {
         const PanelPlace& q = layout.panels[b];
         CHECK((p.outer_right <= q.outer_left || p.outer_bottom <= q.top + 1e-9));
