@@ -722,7 +722,7 @@ def write(root):
             page.append(f"\n![{file_name(c.heading)}, {'paper' if isinstance(c.figure, dict) else 'toy-lm' if 'results-toy-lm' in c.figure else 'bandit'}](figures/findings/{file_name(c.heading)}.svg)")
             tables.append(f"The figure: `{figure_command(c.figure, path)}`\n")
         page.append("")
-    page.append("## Commands\n\n```sh\ndocs/lab/findings.py run .      # all suites, about three hours on two cores; again until it says that all is done\ndocs/lab/findings.py write .\n```\n")
+    page.append("## Commands\n\n```sh\ndocs/lab/findings.py run .      # all suites, 35 minutes on two cores; again until all is done\ndocs/lab/findings.py write .\n```\n")
     for name, text in (("docs/findings.md", page), ("docs/lab/findings-tables.md", tables)):
         os.makedirs(os.path.dirname(os.path.join(root, name)), exist_ok=True)
         with open(os.path.join(root, name), "w") as file:
