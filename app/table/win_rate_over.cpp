@@ -100,7 +100,8 @@ void add_win_rates(ResultFile& file, const std::string& path, const std::vector<
     if (meant.empty() && !lenient) {
       std::vector<std::string> shown;
       for (const std::string& known : estimator.words) shown.push_back(printable_text(known));
-      fail(Exit::usage, "value: \"{}\": the results have no estimator \"{}\"{}", name, printable_text(word), did_you_mean_of(word, shown));
+      fail(Exit::usage, "value: \"{}\": the results have no estimator \"{}\"{}\nThere are: {}", name, printable_text(word), did_you_mean(word, shown),
+           fmt::join(shown, ", "));
     }
     // the column has the file's spelling of the estimator; where the value has another word for the estimator, it has that word
     Column column;

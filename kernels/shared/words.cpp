@@ -65,12 +65,6 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   return did_you_mean(word, std::vector<std::string_view>(words.begin(), words.end()));
 }
 
-std::string did_you_mean_of(std::string_view word, const std::vector<std::string>& words) {
-  std::string list;
-  for (const std::string& known : words) add_item(list, known);
-  return did_you_mean(word, words) + "\nThere are: " + list;
-}
-
 std::string one_of(std::span<const std::string_view> words, std::size_t limit) {
   std::string text;
   const std::size_t n = std::min(words.size(), limit);

@@ -74,8 +74,6 @@ std::string nearest_word(std::string_view word, std::span<const std::string_view
 /// The text `; did you mean "x"?` with x = nearest_word(), or "" if no word is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> words);
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& words);
-/// The same, and all words on a line of their own: `; did you mean "x"?\nThere are: x, y`. Words are printable.
-std::string did_you_mean_of(std::string_view word, const std::vector<std::string>& words);
 
 // Lists as one text.
 

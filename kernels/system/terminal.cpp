@@ -33,8 +33,8 @@ ColourUse& colour_use() {
 
 std::string in_colour(std::string_view text, std::string_view colour) { return std::string(colour).append(text).append(plain); }
 
-/// Writes the lines of a message to stderr: broken for a terminal, with the words "error:" and "note:" in colour. Without a terminal the first line, which
-/// says what is wrong, stays whole, so that a log can be searched; lists below it have 80 columns.
+/// Writes the lines of a message to stderr: broken for a terminal, with the words "error:" and "note:" in colour. Without a terminal lines that say what is
+/// wrong stay whole, so that a log can be searched; lists below them have 80 columns.
 void write_message(std::string_view text) {
   const std::size_t columns = terminal_columns(STDERR_FILENO), width = columns > 0 ? std::max(columns, least_columns) : 80;
   const bool colour = coloured(stderr);
@@ -44,7 +44,8 @@ void write_message(std::string_view text) {
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     const bool quoted = line.starts_with(' ');
     std::string lines(line);
-    if ((columns > 0 || !out.empty()) && !quoted && columns_of(line) > width) lines = joined(broken(line, width - 2), {}, "\n  ");
+    const bool whole = columns == 0 && (out.empty() || line.find(": error: ") != std::string_view::npos);
+    if (!whole && !quoted && columns_of(line) > width) lines = joined(broken(line, width - 2), {}, "\n  ");
     if (colour)
       for (const std::string_view word : {"error:", "failed:", "note:"})
         if (const std::size_t at = lines.find(word); !quoted && (at == 0 || (at != std::string::npos && word == "error:" && lines[at - 1] == ' '))) {

@@ -30,7 +30,7 @@ double longest(const std::vector<std::string>& texts) {
 /// How much space is around the axes of a panel, how high the axes are (`body`), and the axes with their ticks.
 struct Room {
   double left, right, top, bottom, body;
-  bool tilted = false, wrapped = false;
+  bool tilted = false, wrapped = false, wrapped_label = false;
   FigureAxis x, y, background;
 };
 
@@ -95,6 +95,8 @@ Room room_of(const Figure& figure, const FigurePanel& panel, double width) {
                                                   : 2 * gap + longest(room.background.labels) + line;
   room.left = gap + (has_names(panel) ? std::min({longest(names_beside(panel, room.wrapped)) + 2 * gap, 0.65 * width, width - room.right - least_axes - gap})
                                       : line + longest(room.y.labels) + gap);
+  room.wrapped_label = !has_names(panel) && text_width(panel.y_label) > room.body + 0.4;
+  if (room.wrapped_label) room.left += line;
   const double axes = std::max(width - room.left - room.right, least_axes);
   if (panel.kind == PanelKind::field) room.x = axis_of_cells(panel.series.empty() ? 1 : panel.series[0].points.size(), 8);
   else if (panel.x_names.empty()) room.x = x_axis(figure, panel, axes);
@@ -216,6 +218,7 @@ FigureLayout layout_of(const Figure& figure, FigureSize size) {
                                .tilted_names = rooms[i].tilted,
                                .name_columns = static_cast<std::size_t>((rooms[i].left - 2 * gap) / character),
                                .wrapped_names = rooms[i].wrapped,
+                               .wrapped_y_label = rooms[i].wrapped_label,
                                .title_columns = static_cast<std::size_t>(std::max(width - 0.1, 0.5) / character),
                                .x = rooms[i].x,
                                .y = rooms[i].y,

@@ -58,6 +58,7 @@ struct PanelPlace {
   bool tilted_names;                             ///< true if the column names are too long to lie side by side
   std::size_t name_columns;                      ///< characters that fit left of the axis
   bool wrapped_names;                            ///< true if names that are longer stand in two lines (two_lines)
+  bool wrapped_y_label;                          ///< true if the y label is longer than the axis, and stands in two lines
   std::size_t title_columns;                     ///< characters that fit in the title
   FigureAxis x, y, background;                   ///< axes of numbers
 };

@@ -110,8 +110,12 @@ class Script {
     label(2, panel.x_label, place.title_columns,
           std::clamp((place.left + place.right) / 2, place.outer_left + half, std::max(place.outer_right - half, place.outer_left + half)),
           place.outer_bottom - 1.4 * half_line, "center");
-    if (numbers_beside)
-      label(3, panel.y_label, height, place.outer_left + half_line, (place.top + place.bottom) / 2, "center rotate by 90");
+    if (numbers_beside) {
+      const auto [first, second] = place.wrapped_y_label ? two_lines(panel.y_label) : std::pair(panel.y_label, std::string());
+      const double middle = (place.top + place.bottom) / 2, line = 2.6 * half_line;
+      label(3, first, height, place.outer_left + half_line, middle, "center rotate by 90");
+      label(7, second, height, place.outer_left + half_line + line, middle, "center rotate by 90");
+    }
     if (!panel.background.empty())
       label(4, panel.background_label, height, place.outer_right - half_line, (place.top + place.bottom) / 2, "center rotate by 90");
     if (panel.kind == PanelKind::heatmap)

@@ -63,7 +63,7 @@ Shown shown_value(const ResultFile& head, const std::string& wanted) {
   }
   if (word && word->needs != ValueNeeds::nothing)
     fail(Exit::usage, "value: the results have no value \"{}\": runs have it with {}\nThere are: {}", word->word, needs_text(word->needs), joined(known));
-  fail(Exit::usage, "value: the results have no value \"{}\"{}", name, did_you_mean_of(name, known));
+  fail(Exit::usage, "value: the results have no value \"{}\"{}\nThere are: {}", name, did_you_mean(name, known), joined(known));
 }
 
 RunFacts run_facts(const ResultFile& file) {

@@ -25,7 +25,7 @@ std::string dimension_named(const std::vector<std::string>& names, const std::st
     if (name.ends_with("." + word)) found.push_back(name);
   }
   if (found.size() == 1) return found[0];
-  fail(Exit::usage, "{}: the results have no dimension \"{}\"{}", what, word, did_you_mean_of(word, names));
+  fail(Exit::usage, "{}: the results have no dimension \"{}\"{}\nThere are: {}", what, word, did_you_mean(word, names), fmt::join(names, ", "));
 }
 
 std::string entry_named(const std::vector<std::string>& entries, const std::string& word) {
@@ -50,7 +50,8 @@ ResultFile chosen_runs(const ResultFile& file, const std::vector<ChosenRuns>& wh
       const std::string entry = entry_named(dimension->entries, printable_text(value));
       const auto found = std::find(dimension->entries.begin(), dimension->entries.end(), entry);
       if (found == dimension->entries.end())
-        fail(Exit::usage, "where: no run has {} \"{}\"{}", name, entry, did_you_mean_of(entry, dimension->entries));
+        fail(Exit::usage, "where: no run has {} \"{}\"{}\nThere are: {}", name, entry, did_you_mean(entry, dimension->entries),
+             fmt::join(dimension->entries, ", "));
       allowed[static_cast<std::size_t>(found - dimension->entries.begin())] = true;
     }
     for (std::size_t i = 0; i < file.runs; ++i) kept[i] = kept[i] && allowed[dimension->code[i]];

@@ -144,7 +144,7 @@ void settle_baselines(TableSpec& spec, const std::vector<std::string>& rows) {
   const auto settle = [&](std::string& row) {
     row = entry_named(rows, printable_text(row));
     if (std::find(rows.begin(), rows.end(), row) == rows.end())
-      fail(Exit::usage, "baseline: \"{}\" is not among the rows{}", row, did_you_mean_of(row, rows));
+      fail(Exit::usage, "baseline: \"{}\" is not among the rows{}\nThere are: {}", row, did_you_mean(row, rows), joined(rows));
     if (!used.insert(row).second) fail(Exit::usage, "baseline: \"{}\" is named twice: a row has one baseline", row);
   };
   if (!spec.baseline.empty()) settle(spec.baseline);

@@ -207,7 +207,7 @@ std::string curve_named(const std::vector<std::string>& names, const std::string
     if (same_word(name, wanted)) return name;
   std::vector<std::string> shown;
   for (const std::string& name : names) shown.push_back(printable_text(name));
-  throw Failure(Exit::usage, "the results have no curve \"" + printable_text(wanted) + "\"" + did_you_mean_of(wanted, shown));
+  throw Failure(Exit::usage, "the results have no curve \"" + printable_text(wanted) + "\"" + did_you_mean(wanted, shown) + "\nThere are: " + joined(shown));
 }
 
 std::vector<RunCurve> read_curve(const std::string& path, const std::string& curve, std::span<const std::uint32_t> runs,
