@@ -18,7 +18,7 @@ std::array<double, 3> TruthSums::ratios() const { return {turned / signs, wrong 
 
 namespace {
 
-constexpr double least_share = 1e-9;      ///< of the largest difference within a group: smaller ones are none
+constexpr double least_of_group = 1e-9;      ///< of the largest difference within a group: smaller ones are none
 constexpr double least_of_size = 1e-12;   ///< of the largest number of a group: what rounding of sums and means may leave
 constexpr std::size_t few_numbers = 32;   ///< pairs of as many are counted one by one, which is faster
 
@@ -51,7 +51,7 @@ std::vector<std::uint32_t> classes_of(std::span<const double> x, double least) {
 double least_difference(std::span<const double> x) {
   if (x.empty()) return 0;
   const auto [least, most] = std::minmax_element(x.begin(), x.end());
-  return std::max(least_share * (*most - *least), least_of_size * largest_size(x));
+  return std::max(least_of_group * (*most - *least), least_of_size * largest_size(x));
 }
 
 PairSums pairs_one_by_one(std::span<const double> a, std::span<const double> q) {
@@ -99,7 +99,7 @@ TruthSums compared(std::span<const double> a, std::span<const double> q) {
   if (n == 0) return s;
   std::vector<double> truth;
   centre(q, least_difference(q), truth);
-  const double least_a = least_share * largest_size(a);
+  const double least_a = least_of_group * largest_size(a);
   for (std::size_t i = 0; i < n; ++i) {
     const bool both = truth[i] != 0 && math::abs(a[i]) > least_a;
     s.signs += both;
