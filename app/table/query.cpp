@@ -321,7 +321,7 @@ TableModel query_curve(const ResultFile& file, const TableQuery& q, const std::s
   const std::string stored = is_gain(name) ? curve_name(CurveId::quality) : name;
   const ReadLimits limits = read_limits(q.max_seconds, q.max_memory);
   const std::vector<std::uint32_t> runs = runs_behind(table);
-  const std::vector<ResultFile::Source> sources = file.sources.empty() ? std::vector<ResultFile::Source>{{"", file.digest, file.runs}} : file.sources;
+  const std::vector<ResultFile::Source> sources = file.sources.empty() ? std::vector<ResultFile::Source>{{"", file.digest, file.runs, ""}} : file.sources;
   std::vector<RunCurve> curves;
   std::uint32_t first = 0;  // row of the source's first run
   for (std::size_t f = 0; f < sources.size(); ++f) {

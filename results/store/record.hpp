@@ -107,10 +107,11 @@ struct ResultFile {
   std::vector<std::pair<std::string, std::string>> provenance;
   std::vector<std::string> curves;  ///< names of the curves of all worlds, each once; set only by read_runs()
   static constexpr std::size_t failed_ids_kept = 10;
-  /// One of the files that joined_files() joined: its name in tables, its digest, and how many runs it has.
+  /// One of the files that joined_files() joined: its name in tables, its digest, how many runs it has, and the seed of its worlds.
   struct Source {
     std::string name, digest;
     std::size_t runs = 0;
+    std::string seed;  ///< its suite.seed, as its resolved suite writes it; empty if unknown
   };
   std::vector<Source> sources;  ///< of joined files, whose runs follow each other in this order; empty = one file
 

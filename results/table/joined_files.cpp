@@ -68,6 +68,15 @@ std::string joined_lines(std::span<const ResultFile> files, std::span<const std:
   return out;
 }
 
+/// suite.seed of a file, as its resolved suite writes it; empty if it is not there.
+std::string suite_seed(const ResultFile& file) {
+  constexpr std::string_view key = "suite.seed = ";
+  const std::string* resolved = file.provenance_text("resolved");
+  for (const std::string& line : lines_of(resolved ? *resolved : std::string()))
+    if (line.starts_with(key)) return line.substr(key.size());
+  return "";
+}
+
 }  // namespace
 
 ResultFile joined_files(std::span<const ResultFile> files, std::span<const std::string> names) {
@@ -78,7 +87,7 @@ ResultFile joined_files(std::span<const ResultFile> files, std::span<const std::
   for (std::size_t f = 0; f < files.size(); ++f) {
     const ResultFile& file = files[f];
     if (std::find(suites.begin(), suites.end(), file.suite) == suites.end()) suites.push_back(file.suite);
-    out.sources.push_back({names[f], file.digest, file.runs});
+    out.sources.push_back({names[f], file.digest, file.runs, suite_seed(file)});
     for (const std::string& id : file.failed_ids)
       if (out.failed_ids.size() < ResultFile::failed_ids_kept) out.failed_ids.push_back(names[f] + ": " + id);
     out.failed += file.failed;

@@ -295,6 +295,10 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
   correct_comparisons(table);
   for (const ResultFile::Source& source : file.sources)
     table.notes.push_back(fmt::format("{}: {}, digest {}", printable_text(source.name), runs_text(source.runs), printable_text(source.digest.substr(0, 12))));
+  const auto other = std::find_if(file.sources.begin(), file.sources.end(), [&](const auto& source) { return source.seed != file.sources[0].seed; });
+  if (other != file.sources.end())
+    table.notes.push_back(fmt::format("suite.seed is {} in {} and {} in {}: their runs share no worlds, so pairing them by seed makes no interval narrower",
+                                      printable_text(file.sources[0].seed), printable_text(file.sources[0].name), printable_text(other->seed), printable_text(other->name)));
   add_notes(table, file);
   return table;
 }

@@ -63,6 +63,17 @@ text = call("table", old, new, "--label", "both=before", "--label", f"{name[new]
 check("before" in text and "after" in text and "8 votes" in text and "one vote" in text and "votes=" not in text, text)
 check("\\texttt" not in call("table", old, "--label", "grpo=R & D", "--format", "latex") and "R \\& D" in call("table", old, "--label", "grpo=R & D", "--format", "latex"), "a label in LaTeX")
 call("table", old, "--label", "grpo", code=2, words='--label wants NAME=LABEL')
+call("table", old, "--label", "grpo=maxrl", code=2, words='label: two rows are called "maxrl"')
+check('--label: the table has no "grop"; did you mean "grpo"?' in call("table", old, "--label", "grop=GRPO"), "a label of nothing")
+check("--label" not in call("table", old, "--label", "votes=1=one", "--label", "bandit=B"), "labels of a column and of what holds everywhere")
+
+# other worlds: a note says that pairs share nothing; a key that is set twice names the output once
+call("run", "both.toml", "-q", "--set", "learn.lr=0.3", "--set", "suite.seed=8", "--set", "learn.lr=0.1")
+other = "both-seed=8-lr=0.1.h5"
+check(os.path.exists(other), f"{other} is not there: {os.listdir()}")
+note = " ".join(call("table", old, other).split())
+check("suite.seed is 7 in both and 8 in both-seed=8-lr=0.1: their runs share no worlds" in note, note)
+check("share no worlds" not in call("table", old, new), "files of one seed")
 call("table", old, old, code=2, words="a file is named twice")
 os.makedirs("sub")
 os.rename(new, "sub/both.h5")

@@ -60,7 +60,7 @@ TEST_CASE("a table asks for the columns of its values, and needs no other") {
   const auto [code, message] = failure_of([&] { columns({"gian"}); });
   CHECK(code == Exit::usage);
   CHECK(message ==
-        "value: the results have no value \"gian\" (they have gain, regret, seconds, final_gain, judge_calls); did you mean \"gain\"?");
+        "value: the results have no value \"gian\"; did you mean \"gain\"?\nThere are: gain, regret, seconds, final_gain, judge_calls");
   CHECK(failure_of([&] { columns({"learn.schedule"}); }).first == Exit::usage);  // text
 
   ResultFile least = file;

@@ -131,7 +131,7 @@ TEST_CASE("values of gradients: shown where the runs have them, else the table s
                "value: the results have no value \"gradient-cosine\": runs have it with `gradient` above 0 in [record] and an env of base "
                "bandit (these have gain, regret"));
   CHECK(contains(refusal(without, {.value = {"judge-cost"}}), "runs have it with `price_per_call` in [rater.NAME]"));
-  CHECK(contains(refusal(without, {.value = {"grounding"}}), "no value \"grounding\" (they have gain"));
+  CHECK(contains(refusal(without, {.value = {"grounding"}}), "no value \"grounding\"\nThere are: gain"));
   for (RunRecord& r : all) {
     const bool ordinal = r.estimator != "maxrl";
     r.finals.push_back({"gradient_cosine", 0.5 + 0.01 * r.seed + (ordinal ? 0.1 + 0.01 * (r.seed == 1) : 0)});
@@ -156,7 +156,7 @@ TEST_CASE("several values that do not go together") {
   const ResultFile file = file_of(timed_runs());
   CHECK(contains(refusal(file, {.value = {"gain", "regret"}}), "several values (gain, regret) need rows or columns \"value\""));
   CHECK(contains(refusal(file, {.columns = "value", .value = {"gain", "regret", "gain"}}), "\"gain\" is named twice"));
-  CHECK(contains(refusal(file, {.columns = "value", .value = {"gain", "goodness"}}), "no value \"goodness\" (they have gain, regret"));
+  CHECK(contains(refusal(file, {.columns = "value", .value = {"gain", "goodness"}}), "no value \"goodness\"\nThere are: gain, regret"));
   CHECK(contains(refusal(file, {.columns = "value", .value = {}}), "no value is named"));
   CHECK(contains(refusal(file, {.rows = "value", .columns = "value"}), "both"));
   CHECK(contains(refusal(file, {.rows = "value", .baseline = "gain"}), "make them the columns"));
