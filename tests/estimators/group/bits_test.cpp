@@ -106,11 +106,11 @@ TEST_CASE("bits: whole scores as they train equal the definition, on every instr
         const unsigned spread = 1 + static_cast<unsigned>(g() % static_cast<unsigned>(levels + 1));
         for (auto& s : score) s = static_cast<std::uint8_t>(static_cast<unsigned>(levels) - g() % spread);
         std::vector<float> out(score.size()), other(score.size());
-        Values there;
-        for (const std::uint8_t s : score)
-          if (s != no_score) there.push_back(s);
-        const Values want = run(c, there, levels);
-        const auto compare = [&](const std::vector<float>& got) {
+        const auto compare = [&, k = levels](const std::vector<float>& got) {
+          Values there;
+          for (const std::uint8_t s : score)
+            if (s != no_score) there.push_back(s);
+          const Values want = run(c, there, k);
           std::size_t next = 0;
           for (std::size_t i = 0; i < score.size(); ++i) {
             const double wanted = score[i] == no_score ? 0.0 : want[next++];
