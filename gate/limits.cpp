@@ -149,7 +149,7 @@ RowValues values_of(const ResultFile& file, const Dimension& axis, const Combina
     out.of[cells.of(i)][seed.number[i]] = file.ok(i) ? column.number[i] : std::nan("");
     out.failed += !file.ok(i);
   }
-  if (out.of.empty()) fail(Exit::usage, "no run has {} \"{}\" (they have {})", axis.name, entry, fmt::join(axis.entries, ", "));
+  if (out.of.empty()) fail(Exit::usage, "no run has {} \"{}\"\nThere are: {}", axis.name, entry, fmt::join(axis.entries, ", "));
   return out;
 }
 

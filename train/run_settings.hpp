@@ -24,7 +24,7 @@ struct Tally {
   std::size_t committed = 0;  ///< runs of `trained` that are on disk, or in memory for the output that is made at once
   std::size_t saved = 0;      ///< runs on disk that did not fail, including those of earlier calls
   double elapsed = 0;         ///< seconds since the training began, with the making of its first worlds
-  double stepping = 0;        ///< seconds since this call's first training steps were seen
+  double stepping = 0;        ///< seconds since this call's first training steps were seen; with engines, which tell of steps late, `elapsed`
   Work work;                  ///< steps and estimated seconds, including those of runs in progress
   bool over = false;          ///< true in the last report: nothing more will be trained
 };

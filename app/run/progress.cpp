@@ -30,6 +30,7 @@ std::string worlds_text(const Work& work) {
 std::string speed_text(const Tally& tally) {
   if (tally.stepping < 1 || tally.work.steps_trained == 0) return "";
   const double speed = static_cast<double>(tally.work.steps_trained) / tally.stepping;
+  if (speed < 0.05) return "";
   return (speed < 10 ? fmt::format("{:.1f}", speed) : count_text(std::round(speed))) + " steps/s";
 }
 

@@ -188,7 +188,7 @@ int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job
     if (!o.quiet && !report.complete && e.seconds)
       print_note(fmt::format("note: {}: {} in its kernels", e.name, seconds_text(e.seconds())));
   if (!o.quiet) tell_end(report, settings.output, file.digest, seconds);
-  if (!o.quiet && !o.json && table) print_note(next_steps({settings.output}));
+  if (!o.quiet && !o.json && table) print_next_steps({settings.output});
   if (!o.quiet && is_part)
     print_note(fmt::format("this is part {}: `odrpo-bench merge PART.h5 ... -o {}.h5` joins all {}", chosen.part.text(), suite.name,
                            chosen.part.count));

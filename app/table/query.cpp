@@ -23,6 +23,7 @@
 #include "kernels/system/text.hpp"
 #include "results/export/json_text.hpp"
 #include "results/store/store.hpp"
+#include "results/table/render/cell_texts.hpp"
 #include "results/table/table.hpp"
 #include "results/table/table_spec.hpp"
 #include "train/curves.hpp"
@@ -72,10 +73,18 @@ void ask_label(const std::string& word, TableSpec& spec) {
   spec.labels.emplace_back(word.substr(0, equals), word.substr(equals + 1));
 }
 
-/// Adds a note for each --label whose name the table does not show.
-void note_labels(const TableQuery& q, TableModel& table) {
+/// Refuses labels of --label with which two rows or columns have one name. Tells of each whose name the table does not show.
+void check_labels(const TableQuery& q, const TableModel& table) {
+  if (q.labels.empty()) return;
+  std::set<std::string> rows, columns;
+  for (std::size_t r = 0; r < table.rows.size(); ++r)
+    if (const std::string name = row_text(table, r); !rows.insert(name).second) fail(Exit::usage, "--label: two rows are called \"{}\"", name);
+  for (const std::string& column : table.columns)
+    if (const std::string name = entry_text(table, table.spec.columns, column); !columns.insert(name).second)
+      fail(Exit::usage, "--label: two columns are called \"{}\"", name);
   std::vector<std::string> names;
   const auto add = [&](const std::string& dimension, const std::string& value) {
+    if (dimension == values_dimension) return;
     for (const std::string& name : {value, dimension + "=" + value, dimension.substr(dimension.rfind('.') + 1) + "=" + value}) names.push_back(name);
   };
   for (const std::string& row : table.rows) add(table.spec.rows, row);
@@ -85,7 +94,7 @@ void note_labels(const TableQuery& q, TableModel& table) {
   for (const std::string& word : q.labels) {
     const std::string name = printable_text(word.substr(0, word.rfind('=')));
     if (std::find(names.begin(), names.end(), name) == names.end())
-      table.notes.push_back(fmt::format("--label: the table has no \"{}\"{}", name, did_you_mean(name, names)));
+      print_note(fmt::format("note: --label: the table has no \"{}\"{}", name, did_you_mean(name, names)));
   }
 }
 
@@ -143,8 +152,7 @@ bool set_by_flag(std::string_view message, const TableQuery& o) {
   if (message.starts_with("--")) return true;
   const std::pair<std::string_view, bool> keys[] = {
       {"rows: ", !o.rows.empty()},         {"columns: ", !o.columns.empty()},   {"value: ", !o.value.empty()}, {"best: ", !o.best.empty()},
-      {"baseline: ", !o.baseline.empty()}, {"tune_seeds: ", o.tune_seeds >= 0}, {"where: ", !o.where.empty()},
-      {"label: ", !o.labels.empty()}};
+      {"baseline: ", !o.baseline.empty()}, {"tune_seeds: ", o.tune_seeds >= 0}, {"where: ", !o.where.empty()}};
   for (const auto& [key, set] : keys)
     if (message.starts_with(key)) return set;
   return !o.rows.empty() || !o.columns.empty() || !o.best.empty();
@@ -246,7 +254,7 @@ TableModel query_table(const ResultFile& whole, const TableQuery& q) {
   }
   TableModel table = blaming(file, q, [&] { return q.baseline.empty() ? make_suite_table(file, spec) : make_table(file, spec); });
   if (!where.empty()) table.notes.insert(table.notes.begin(), fmt::format("only the {} runs with {}", file.runs, chosen_text(where)));
-  note_labels(q, table);
+  check_labels(q, table);
   return table;
 }
 
@@ -387,11 +395,12 @@ constexpr TableFormat table_formats[] = {
 
 std::vector<std::string_view> table_format_words() { return words_in(table_formats); }
 
-std::string next_steps(const std::vector<std::string>& paths) {
+void print_next_steps(const std::vector<std::string>& paths) {
   const std::string file = joined(paths, file_word, " ");
-  const std::string curves = "next: odrpo-bench plot curves " + file, report = "odrpo-bench report " + file;
-  if (paths.size() > 1) return curves + " --rows file";
-  return curves + (curves.size() + report.size() + 2 > stdout_width() ? "\n      " : ", ") + report;
+  const std::string curves = "next: odrpo-bench plot curves " + file + (paths.size() > 1 ? " --rows file" : ""), report = "odrpo-bench report " + file;
+  if (paths.size() > 1) return print_note(curves);
+  if (curves.size() + report.size() + 2 <= page_width()) return print_note(curves + ", " + report);
+  print_note(curves), print_note("      " + report);
 }
 
 int table(const TableOptions& o) {
@@ -408,7 +417,7 @@ int table(const TableOptions& o) {
   TableModel model = o.curve.empty() ? query_table(file, o) : query_curve(file, o, o.curve, format->for_programs ? every_step : shown_steps);
   if (!o.power.empty()) model.spec.power_difference = power_difference(o.power, model);
   format->print(model, legend, o);
-  if (word == "text" && isatty(STDOUT_FILENO) != 0) print_note(next_steps(o.paths));
+  if (word == "text" && isatty(STDOUT_FILENO) != 0) print_next_steps(o.paths);
   return static_cast<int>(Exit::ok);
 }
 

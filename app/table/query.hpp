@@ -28,8 +28,8 @@ TableModel query_table(const ResultFile& file, const TableQuery& q);
 /// Fails as read_curve() and curve_table() do.
 TableModel query_curve(const ResultFile& file, const TableQuery& q, const std::string& curve, std::size_t most_steps);
 inline constexpr std::size_t every_step = ~std::size_t{0};
-/// A line with the commands that show more of result files than their table.
-std::string next_steps(const std::vector<std::string>& paths);
+/// Prints the commands that show more of result files than their table to stderr: one line, or a line each where they are long.
+void print_next_steps(const std::vector<std::string>& paths);
 
 /// The columns that read_table_file() must read in addition, so that query_curve() can show this curve.
 std::vector<std::string> curve_columns(const std::string& curve);

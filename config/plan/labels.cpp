@@ -51,10 +51,14 @@ Labels read_labels(const Node& root, Reading& reading) {
   return labels;
 }
 
-void check_labels(const Plan& plan, const std::vector<const GridAxis*>& axes, Reading& reading) {
-  const std::vector<std::string> names = plan.table.labels.empty() ? std::vector<std::string>() : labelled_names(plan, axes);
+void check_labels(const Node& root, const Plan& plan, const std::vector<const GridAxis*>& axes, Reading& reading) {
+  if (plan.table.labels.empty()) return;
+  const std::vector<std::string> names = labelled_names(plan, axes);
+  const auto is_name = [&](const std::string& word) { return std::find(names.begin(), names.end(), word) != names.end(); };
   for (const auto& [name, text] : plan.table.labels)
-    if (std::find(names.begin(), names.end(), name) == names.end())
+    if (text != name && is_name(text))
+      reading.errors.add(find_child(*find_child(root, label_section), name)->place, fmt::format("the label of \"{}\" is the name of another: \"{}\"", shown(name), shown(text)));
+    else if (!is_name(name))
       reading.notes.push_back(fmt::format("[{}] has \"{}\", which the grid has not{}", label_section, shown(name), did_you_mean(name, names)));
 }
 

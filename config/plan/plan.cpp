@@ -191,7 +191,7 @@ Plan read_plan(const Node& written, Reading& reading) {
   if (!errors.any()) check_formulas(root, plan, errors);
   check_bandits(root, plan, errors);
   check_table(find_section<TableConfig>(root), plan, axes, errors);
-  check_labels(plan, axes, reading);
+  check_labels(root, plan, axes, reading);
   if (!errors.any()) check_gate(find_section<GateConfig>(root), plan, axes, errors);
   return plan;
 }

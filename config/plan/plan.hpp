@@ -101,7 +101,7 @@ Plan read_plan(const Node& root, Reading& reading);
 
 /// Reads [label]. A label that the grid has no name for is no error, as --set may have changed the grid: check_labels() adds a note. (plan/labels.cpp)
 Labels read_labels(const Node& root, Reading& reading);
-void check_labels(const Plan& plan, const std::vector<const GridAxis*>& axes, Reading& reading);
+void check_labels(const Node& root, const Plan& plan, const std::vector<const GridAxis*>& axes, Reading& reading);
 
 /// Gives the axes their names and returns them in suite order: in the order of their keys in the file, then those that --set added.
 std::vector<const GridAxis*> name_axes(Plan& plan);

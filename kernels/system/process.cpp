@@ -172,7 +172,12 @@ Process::Process(std::string who, const Command& command, const ProcessRules& ru
     become(command.file.c_str(), argv.data(), variables.data(), rules_, start, stdin_.read, stdout_.write, stderr_.write, go, failed.write);
   setpgid(pid_, pid_);
   Pipe::shut(failed.write);
-  if (start.before_exec) start.before_exec(pid_);
+  try {
+    if (start.before_exec) start.before_exec(pid_);
+  } catch (...) {
+    end();  // or the child would wait for its byte
+    throw;
+  }
   int why = 0;
   ssize_t got;
   while ((got = write(go.write, "", 1)) < 0 && errno == EINTR) {

@@ -95,7 +95,7 @@ Room room_of(const Figure& figure, const FigurePanel& panel, double width) {
                                                   : 2 * gap + longest(room.background.labels) + line;
   room.left = gap + (has_names(panel) ? std::min({longest(names_beside(panel, room.wrapped)) + 2 * gap, 0.65 * width, width - room.right - least_axes - gap})
                                       : line + longest(room.y.labels) + gap);
-  room.wrapped_label = !has_names(panel) && text_width(panel.y_label) > room.body + 0.4;
+  room.wrapped_label = !has_names(panel) && columns_of(panel.y_label) > columns_along(room.body);
   if (room.wrapped_label) room.left += line;
   const double axes = std::max(width - room.left - room.right, least_axes);
   if (panel.kind == PanelKind::field) room.x = axis_of_cells(panel.series.empty() ? 1 : panel.series[0].points.size(), 8);

@@ -48,6 +48,8 @@ FigureAxis axis_at(const std::vector<double>& ticks, const NumberRange& range, b
 // Layout: positions of the panels of a figure and of its key (legend) on the page. Private to results/figure/.
 
 inline constexpr double point_size = 7.5;        ///< size of all text, in points (1/72 inch)
+/// Characters that a text along a panel's axis may have; it may be a little longer than the axis.
+inline std::size_t columns_along(double axis) { return static_cast<std::size_t>((axis + 0.4) / (0.6 * point_size / 72)); }
 inline constexpr std::size_t tilted_columns = 26;  ///< most characters of a column name that does not lie
 
 /// The position of a panel, in inches from the left and top of the page.

@@ -104,7 +104,7 @@ class Script {
                            y(down), how);
     };
     constexpr double half_line = 0.5 * point_size / 72;
-    const auto height = static_cast<std::size_t>((place.bottom - place.top + 0.4) / (0.6 * point_size / 72));
+    const auto height = columns_along(place.bottom - place.top);
     label(1, panel.title, place.title_columns, place.outer_left, place.title, "left");
     const double half = std::min(text_width(panel.x_label), place.outer_right - place.outer_left) / 2;  // below the axes, but on the page
     label(2, panel.x_label, place.title_columns,

@@ -218,9 +218,10 @@ figure{margin:1.25rem 0}
 figure .many svg{min-width:32rem}
 figure svg{display:block;width:auto;max-width:100%;height:auto;padding:.5rem;background:#fff;border-radius:.375rem}
 @media (max-width:40rem){body{padding-top:1rem}dl{column-gap:.75rem}tbody th.long{min-width:8rem}table{font-size:.8rem}th,td{padding:.2rem .3rem}
-td,tbody th{white-space:normal}td span{white-space:nowrap}tbody th{min-width:6.6rem;overflow-wrap:anywhere}th[aria-sort=none] button::after{display:none}
-.stacked thead{display:none}.stacked :is(table,caption,tbody,tr,th){display:block}.stacked tbody th{padding-top:.6rem;font-weight:600}
-.stacked td{display:flex;justify-content:space-between;gap:1rem;padding:.1rem 0}.stacked td::before{content:attr(data-label);color:var(--soft);text-align:left}}
+td,tbody th{white-space:normal}td span{white-space:nowrap}tbody th{min-width:6.6rem;overflow-wrap:anywhere}th[aria-sort=none] button::after{display:none}}
+@media screen and (max-width:40rem){.stacked thead{display:none}.stacked :is(table,caption,tbody,tr,th){display:block}
+.stacked tbody th{padding-top:.6rem;font-weight:600}.stacked td{display:flex;gap:.3rem;padding:.1rem 0}
+.stacked td::before{content:attr(data-label);margin-right:auto;color:var(--soft)}}
 @media (min-width:40rem){th[data-column="0"],tbody th{position:sticky;left:0;background:var(--paper)}}
 @page across{size:landscape}
 @media print{body{max-width:none;padding:0;font-size:.8rem}nav,th button::after{display:none}.scroll{overflow:visible}

@@ -62,12 +62,15 @@ std::string statistic_of(const TableValue& value) {
 std::string differences_text(const TableModel& table) {
   std::size_t better = 0, worse = 0;
   std::vector<std::string> which;
-  each_cell(table, [&](const TableCell& cell) {
-    if (cell.of != 0 || !is_significant(cell.comparison, table.spec)) return;
-    const bool is_better = (cell.comparison.difference.mean > 0) == table.values[0].more_is_better;
-    ++(is_better ? better : worse);
-    which.push_back(entry_text(table, table.spec.rows, cell.row) + (table.columns.size() > 1 ? ", " + entry_text(table, table.spec.columns, cell.column) : ""));
-  });
+  for (const TableBlock& block : table.blocks)
+    for (const TableCell& cell : block.cells) {
+      if (cell.of != 0 || !is_significant(cell.comparison, table.spec)) continue;
+      const bool is_better = (cell.comparison.difference.mean > 0) == table.values[0].more_is_better;
+      ++(is_better ? better : worse);
+      std::string& name = which.emplace_back(entry_text(table, table.spec.rows, cell.row));
+      if (table.columns.size() > 1) add_item(name, entry_text(table, table.spec.columns, cell.column));
+      if (const std::string fixed = block_text(table, block, false); !fixed.empty()) add_item(name, fixed);
+    }
   const auto tested = static_cast<std::size_t>(table.tested[0]);
   const std::string from = baseline_text(table) == "baseline" ? "the baselines" : baseline_text(table);
   if (tested == 0) return "no difference from " + from + " is tested";

@@ -18,7 +18,6 @@
 #include "kernels/system/text.hpp"
 #include "results/table/cells.hpp"
 #include "results/table/dimensions.hpp"
-#include "results/table/render/cell_texts.hpp"
 #include "results/table/table_spec.hpp"
 
 namespace odrpo {
@@ -260,12 +259,6 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
   table.columns = entries(spec.columns);
   settle_baselines(spec, table.rows);
   for (auto& [name, text] : spec.labels) name = printable_text(name), text = printable_text(text);
-  for (const auto& [dimension, words] : {std::pair(spec.rows, table.rows), std::pair(spec.columns, table.columns)}) {
-    std::set<std::string> shown;
-    for (const std::string& word : words)
-      if (const std::string label = label_or(table, dimension, word, word); !shown.insert(label).second)
-        fail(Exit::usage, "label: two {} are called \"{}\"", dimension == spec.rows ? "rows" : "columns", label);
-  }
 
   for (const std::string& name : spec.best) from.best.push_back(from.dimension(name));
   for (const Dimension& dimension : from.dimensions) {
@@ -295,7 +288,9 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
   correct_comparisons(table);
   for (const ResultFile::Source& source : file.sources)
     table.notes.push_back(fmt::format("{}: {}, digest {}", printable_text(source.name), runs_text(source.runs), printable_text(source.digest.substr(0, 12))));
-  const auto other = std::find_if(file.sources.begin(), file.sources.end(), [&](const auto& source) { return source.seed != file.sources[0].seed; });
+  const auto other = std::find_if(file.sources.begin(), file.sources.end(), [&](const auto& source) {
+    return source.seed != file.sources[0].seed && !source.seed.empty() && !file.sources[0].seed.empty();
+  });
   if (other != file.sources.end())
     table.notes.push_back(fmt::format("suite.seed is {} in {} and {} in {}: their runs share no worlds, so pairing them by seed makes no interval narrower",
                                       printable_text(file.sources[0].seed), printable_text(file.sources[0].name), printable_text(other->seed), printable_text(other->name)));

@@ -83,7 +83,7 @@ expect 0 '' theory curl smoke; expect_out 'mac_all'
 echo '{"list": true}' | "$program" worker smoke >out.txt 2>err.txt || fail "worker smoke: $(cat err.txt)"
 rm -f quickstart.h5
 cp tiny.toml quickstart; expect 0 '' check quickstart; expect_out 'suite tiny: 8 runs'; rm quickstart
-expect 5 'Shipped suites: advise, ' run frobnicate; grep -q ', quickstart, ' err.txt || fail 'the shipped suites lack quickstart'
+expect 5 'Shipped suites: advise, ' run frobnicate; grep -qw quickstart err.txt || fail 'the shipped suites lack quickstart'
 expect 5 'missing.toml' run missing.toml; ! grep -q Shipped err.txt || fail 'a missing file is answered with the shipped suites'
 
 # --- the vocabulary: in 80 columns, whole and by parts

@@ -98,7 +98,7 @@ void SuiteCall::show(const Workload& workload, const CallHooks& hooks) {
   Tally shown = tally;
   shown.elapsed = std::chrono::duration<double>(Clock::now() - began_).count();
   shown.work = workload.now();
-  if (shown.work.steps_trained == 0) before_steps_ = shown.elapsed;
+  if (shown.work.steps_trained == 0 && settings_.engines.empty()) before_steps_ = shown.elapsed;
   shown.stepping = shown.elapsed - before_steps_;
   if (hooks.add_others) hooks.add_others(shown);
   settings_.on_progress(shown);

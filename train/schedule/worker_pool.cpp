@@ -82,13 +82,13 @@ WorkerPool::WorkerPool(const WorkerPoolSettings& settings, Schedule schedule)
   for (std::size_t d = 0; d < drivers; ++d) try {
       threads_.emplace_back([this, d] { drive(settings_.engines[d]); });
     } catch (const std::system_error&) {
-      give_up(Exit::internal, "the system allows no thread for " + settings_.engines[d].name);
+      give_up(Failure(Exit::internal, "the system allows no thread for " + settings_.engines[d].name));
       queue_.trainer_left();
     }
   for (std::size_t w = 0; w < workers_; ++w) try {
       threads_.emplace_back([this, w] { work(w); });
     } catch (const std::system_error&) {  // the system allows no more threads: go on with fewer
-      if (w == 0) give_up(Exit::internal, "the system allows no worker thread");
+      if (w == 0) give_up(Failure(Exit::internal, "the system allows no worker thread"));
       for (std::size_t missing = w; missing < workers_; ++missing) queue_.trainer_left();
       break;
     }
@@ -127,9 +127,9 @@ std::optional<Failure> WorkerPool::failure() {
   return failure_;
 }
 
-void WorkerPool::give_up(Exit code, const std::string& why) {
+void WorkerPool::give_up(const Failure& failure) {
   const std::lock_guard lock(mutex_);
-  if (!failure_) failure_.emplace(code, why);
+  if (!failure_) failure_ = failure;
   settings_.stop = true;
 }
 
@@ -137,7 +137,7 @@ void WorkerPool::work(std::size_t w) {
   try {
     train_runs(w);
   } catch (const std::bad_alloc&) {  // not even the record of a failed run has room
-    give_up(Exit::limits, "out of memory");
+    give_up(out_of_memory_);
   }
   queue_.trainer_left();
 }
@@ -168,13 +168,13 @@ void WorkerPool::drive(const BatchEngine& engine) {
       train_batch(engine, *batch);
     }
   } catch (const Failure& failure) {
-    give_up(failure.code, engine.name + ": " + failure.what());
+    give_up(Failure(failure.code, engine.name + ": " + failure.what()));
   } catch (const std::bad_alloc&) {
-    give_up(Exit::internal, engine.name + ": out of memory on the host");
+    give_up(Failure(Exit::internal, engine.name + ": out of memory on the host"));
   } catch (const std::exception& e) {
-    give_up(Exit::internal, engine.name + ": internal error: " + e.what());
+    give_up(Failure(Exit::internal, engine.name + ": internal error: " + e.what()));
   } catch (...) {
-    give_up(Exit::internal, engine.name + ": internal error");
+    give_up(Failure(Exit::internal, engine.name + ": internal error"));
   }
   queue_.trainer_left();
 }

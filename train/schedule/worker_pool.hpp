@@ -88,7 +88,7 @@ class WorkerPool {
   void train_runs(std::size_t w);
   void drive(const BatchEngine& engine);
   void train_batch(const BatchEngine& engine, const RunBatch& batch);
-  void give_up(Exit code, const std::string& why);
+  void give_up(const Failure& failure);
 
   const WorkerPoolSettings settings_;
   const std::size_t workers_;
@@ -98,7 +98,8 @@ class WorkerPool {
   std::condition_variable came_;
   bool more_;                       // under mutex_
   std::deque<RunBatch> batches_;    // batches that no engine has taken; under mutex_
-  std::optional<Failure> failure_;  // under mutex_
+  const Failure out_of_memory_{Exit::limits, "out of memory"};  // made while there is some
+  std::optional<Failure> failure_;                              // under mutex_
   RunCache cache_;
   RecordQueue queue_;
   std::vector<std::thread> threads_;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Tables and curves of several files, against differences of what h5py reads; outputs that --set and --name name; labels in all forms.
 # Usage: files_test.py PROGRAM; exit status 77 = skipped, because h5py is missing.
-import csv, io, json, os, sys
+import csv, io, json, os, subprocess, sys
 
-from checks import call, check, finish, near, suite
+from checks import call, check, finish, near, program, suite
 from reference import deviation, mean, texts
 
 try:
@@ -63,9 +63,13 @@ text = call("table", old, new, "--label", "both=before", "--label", f"{name[new]
 check("before" in text and "after" in text and "8 votes" in text and "one vote" in text and "votes=" not in text, text)
 check("\\texttt" not in call("table", old, "--label", "grpo=R & D", "--format", "latex") and "R \\& D" in call("table", old, "--label", "grpo=R & D", "--format", "latex"), "a label in LaTeX")
 call("table", old, "--label", "grpo", code=2, words='--label wants NAME=LABEL')
-call("table", old, "--label", "grpo=maxrl", code=2, words='label: two rows are called "maxrl"')
-check('--label: the table has no "grop"; did you mean "grpo"?' in call("table", old, "--label", "grop=GRPO"), "a label of nothing")
-check("--label" not in call("table", old, "--label", "votes=1=one", "--label", "bandit=B"), "labels of a column and of what holds everywhere")
+call("table", old, "--label", "grpo=maxrl", code=2, words='--label: two rows are called "maxrl"')
+call("table", old, "--label", "votes=8=votes=1", code=2, words='--label: two columns are called "votes=1"')
+call("table", old, "--label", "grop=GRPO", words='note: --label: the table has no "grop"; did you mean "grpo"?')
+call("plot", "curves", old, "--label", "grop=GRPO", "-o", "labelled.svg", words='note: --label: the table has no "grop"')
+told = subprocess.run([program, "table", old, "--label", "votes=1=one", "--label", "bandit=B"], capture_output=True, text=True)
+check(told.returncode == 0 and "--label" not in told.stderr, f"labels of a column and of what holds everywhere: {told.stderr}")
+call("table", old, "--label", "gain=G", words='note: --label: the table has no "gain"')  # values have no labels
 
 # other worlds: a note says that pairs share nothing; a key that is set twice names the output once
 call("run", "both.toml", "-q", "--set", "learn.lr=0.3", "--set", "suite.seed=8", "--set", "learn.lr=0.1")

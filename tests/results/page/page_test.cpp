@@ -71,7 +71,7 @@ TEST_CASE("a page opens with the result in one sentence") {
         "odrpo-gini(maxrl) has the best mean gain [%], 82.0 ± 5.0 (n = 3 seeds); significantly above maxrl (+10.0 ± 0.1 *).");
   CHECK(opening(far, {.baseline = "odrpo-gini(maxrl)"}) ==
         "odrpo-gini(maxrl) has the best mean gain [%], 82.0 ± 5.0 (n = 3 seeds); it is the baseline, and of 1 difference from odrpo-gini(maxrl), "
-        "none is significantly better and 1 is significantly worse.");
+        "none is significantly better and 1 is significantly worse (maxrl).");
   CHECK(opening(far, {}) == "odrpo-gini(maxrl) has the best mean gain [%], 82.0 ± 5.0 (n = 3 seeds).");
   CHECK(opening(one, {.baseline = "maxrl"}, 1) ==
         "odrpo-gini(maxrl) has the best mean gain [%], 75.0 ± 6.6 (n = 3 seeds); significantly above maxrl (+3.0 ± 2.5 *); 1 of 12 runs failed and is left "

@@ -242,7 +242,7 @@ TEST_CASE("words that choose no run are refused", "[tables]") {
     return "";
   };
   CHECK(refusal({{"vots", {"8"}}}).find("did you mean \"votes\"") != std::string::npos);
-  CHECK(refusal({{"votes", {"4"}}}).find("where: no run has votes \"4\"\nThere are: 1, 8") == 0);
+  CHECK(refusal({{"votes", {"4"}}}).find("where: no run has votes \"4\"; did you mean \"1\"?\nThere are: 1, 8") == 0);
   CHECK(refusal({{"votes", {"8"}}, {"votes", {"1"}}}).find("no run has all") != std::string::npos);
   CHECK(refusal({{"value", {"gain"}}}).find("where: ") == 0);
 }

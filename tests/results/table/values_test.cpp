@@ -129,7 +129,7 @@ TEST_CASE("values of gradients: shown where the runs have them, else the table s
   CHECK(
       contains(refusal(without, {.value = {"gradient_cosine"}}),
                "value: the results have no value \"gradient-cosine\": runs have it with `gradient` above 0 in [record] and an env of base "
-               "bandit (these have gain, regret"));
+               "bandit\nThere are: gain, regret"));
   CHECK(contains(refusal(without, {.value = {"judge-cost"}}), "runs have it with `price_per_call` in [rater.NAME]"));
   CHECK(contains(refusal(without, {.value = {"grounding"}}), "no value \"grounding\"\nThere are: gain"));
   for (RunRecord& r : all) {
