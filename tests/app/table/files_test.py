@@ -64,7 +64,7 @@ check("before" in text and "after" in text and "8 votes" in text and "one vote" 
 check("\\texttt" not in call("table", old, "--label", "grpo=R & D", "--format", "latex") and "R \\& D" in call("table", old, "--label", "grpo=R & D", "--format", "latex"), "a label in LaTeX")
 call("table", old, "--label", "grpo", code=2, words='--label wants NAME=LABEL')
 call("table", old, "--label", "grpo=maxrl", code=2, words='--label: two rows are called "maxrl"')
-call("table", old, "--label", "votes=8=votes=1", code=2, words='--label: two columns are called "votes=1"')
+call("table", old, "--label", "votes=1=8 votes", code=2, words='--label: two columns are called "8 votes"')
 call("table", old, "--label", "grop=GRPO", words='note: --label: the table has no "grop"; did you mean "grpo"?')
 call("plot", "curves", old, "--label", "grop=GRPO", "-o", "labelled.svg", words='note: --label: the table has no "grop"')
 told = subprocess.run([program, "table", old, "--label", "votes=1=one", "--label", "bandit=B"], capture_output=True, text=True)
