@@ -47,7 +47,7 @@ TEST_CASE("labels that cannot be shown are refused at their place") {
   CHECK(message("grpo = \"a\\tb\"\n").find("10:8: error: the label of \"grpo\" cannot be printed") != std::string::npos);
   CHECK(message("grpo = \"" + std::string(61, 'x') + "\"\n").find("10:8: error") != std::string::npos);
   CHECK(message("grpo = \"x\"\nmaxrl = \"x\"\n").find("11:9: error: two names have the label \"x\"") != std::string::npos);
-  CHECK(message("grpo = \"maxrl\"\n").find("10:8: error: the label of \"grpo\" is the name of another: \"maxrl\"") != std::string::npos);
+  CHECK(message("grpo = \"odrpo-gini(maxrl)\"\n").find("10:8: error: the label of \"grpo\" is the name of another: \"odrpo-gini(maxrl)\"") != std::string::npos);
   CHECK(message("lr=0.1 = \"x\"\n").find("10:") != std::string::npos);  // not TOML without quotes
 }
 
