@@ -25,6 +25,7 @@
 #include "kernels/shared/words.hpp"
 #include "kernels/system/host.hpp"
 #include "kernels/system/process.hpp"
+#include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
 
 namespace odrpo::app {
@@ -163,7 +164,11 @@ Json diagnosis() {
   return out;
 }
 
-void line(std::string_view name, const std::string& text) { fmt::print("{:<10} {}\n", name, text); }
+/// Prints a line of the page, broken for the terminal: its name, then the text from column 11 on.
+void line(std::string_view name, const std::string& text) {
+  std::string lines = paragraph(text, 11);
+  put(lines.replace(0, name.size(), name));
+}
 
 void print_cuda(const Json& c) {
   const auto text = [](const Json& value) { return value.get<std::string>(); };
