@@ -397,8 +397,8 @@ std::vector<std::string_view> table_format_words() { return words_in(table_forma
 
 void print_next_steps(const std::vector<std::string>& paths) {
   const std::string file = joined(paths, file_word, " ");
-  const std::string curves = "next: odrpo-bench plot curves " + file + (paths.size() > 1 ? " --rows file" : ""), report = "odrpo-bench report " + file;
-  if (paths.size() > 1) return print_note(curves);
+  const std::string curves = "next: odrpo-bench plot curves " + file, report = "odrpo-bench report " + file;
+  if (paths.size() > 1) return print_note(curves + " --rows file");
   if (curves.size() + report.size() + 2 <= page_width()) return print_note(curves + ", " + report);
   print_note(curves), print_note("      " + report);
 }

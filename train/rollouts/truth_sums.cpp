@@ -18,7 +18,7 @@ std::array<double, 3> TruthSums::ratios() const { return {turned / signs, wrong 
 
 namespace {
 
-constexpr double least_of_group = 1e-9;      ///< of the largest difference within a group: smaller ones are none
+constexpr double least_of_group = 1e-9;   ///< of the largest difference within a group: smaller ones are none
 constexpr double least_of_size = 1e-12;   ///< of the largest number of a group: what rounding of sums and means may leave
 constexpr std::size_t few_numbers = 32;   ///< pairs of as many are counted one by one, which is faster
 
